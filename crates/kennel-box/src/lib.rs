@@ -1,0 +1,27 @@
+//! What a box is: its spec, the rules on what it may be granted, and the engines that make it.
+//!
+//! This crate owns the decision what a box may touch and use, and the one interface behind which engines make boxes.
+//! How the native box is built is the jail's affair; what runs in a box, and what its bytes mean, is not known here.
+#![forbid(unsafe_code)]
+
+mod engine;
+mod environment;
+mod error;
+mod mounts;
+mod native;
+mod profile;
+mod size;
+mod spec;
+mod toolchain;
+mod waitable;
+
+pub use engine::{BoxProcess, Capabilities, Command, Engine, EngineFuture, EngineKind, ProcessHandle, RunningBox};
+pub use environment::HostView;
+pub use error::BoxError;
+pub use kennel_jail::{Access, ExitCause, ExitReport, ExitStatus, Network, Wall, Walls};
+pub use mounts::{CheckedPath, MountRules};
+pub use native::NativeEngine;
+pub use profile::Profile;
+pub use size::{Size, SizeError};
+pub use spec::{AccessMode, BoxPlan, BoxSpec, MountSpec};
+pub use waitable::Waitable;

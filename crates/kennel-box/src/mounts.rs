@@ -1,0 +1,143 @@
+//! Which paths of the host may be granted to a box, decided on what they really are.
+
+use crate::error::BoxError;
+use kennel_jail::{Access, FileIdentity, Grant};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// Trees of the system that no box sees any part of.
+const DENIED_TREES: [&str; 12] = [
+    "/boot",
+    "/dev",
+    "/etc",
+    "/proc",
+    "/root",
+    "/run",
+    "/sys",
+    "/var/lib/containerd",
+    "/var/lib/containers",
+    "/var/lib/docker",
+    "/var/lib/kubelet",
+    "/var/run",
+];
+
+/// Directories that are too wide to be granted themselves; what is in them may be.
+const DENIED_ITSELF: [&str; 4] = ["/", "/home", "/mnt", "/var"];
+
+/// What holds keys and tokens in a home directory.
+const DENIED_IN_HOME: [&str; 14] = [
+    ".aws",
+    ".azure",
+    ".cargo/credentials.toml",
+    ".config/containers",
+    ".config/gcloud",
+    ".config/gh",
+    ".docker",
+    ".gnupg",
+    ".kube",
+    ".local/share/keyrings",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".ssh",
+];
+
+/// The base system, which a box sees anyway and may never change.
+const SYSTEM: [&str; 7] = ["/bin", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"];
+
+/// The rules for one user.
+#[derive(Debug, Clone)]
+pub struct MountRules {
+    allowed_roots: Vec<PathBuf>,
+    home: PathBuf,
+}
+
+impl MountRules {
+    /// Rules under which anything but the deny-list may be granted, for a person who says so on the command line.
+    #[must_use]
+    pub fn for_user(home: &Path) -> Self {
+        Self::under_roots(home, vec![PathBuf::from("/")])
+    }
+
+    /// Rules under which only what is in the given directories may be granted, and nothing on the deny-list.
+    #[must_use]
+    pub fn under_roots(home: &Path, allowed_roots: Vec<PathBuf>) -> Self {
+        let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
+        Self { allowed_roots: allowed_roots.into_iter().map(real).collect(), home: real(home.to_path_buf()) }
+    }
+
+    /// Opens a path, finds out what it really is, and decides on that.
+    pub fn check(&self, path: &Path, access: Access) -> Result<CheckedPath, BoxError> {
+        let refuse = |problem: String| BoxError::Mount { path: path.to_path_buf(), problem };
+        if !path.is_absolute() {
+            return Err(refuse("it must be absolute".into()));
+        }
+        let handle = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| refuse(std::io::Error::from(errno).to_string()))?;
+        // The kernel's own name for what was opened: free of symlinks, whatever happens to the path from now on.
+        let real = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+            .map_err(|error| refuse(error.to_string()))?;
+        let stat = fstat(&handle).map_err(|errno| refuse(std::io::Error::from(errno).to_string()))?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if !kind.is_dir() && !kind.is_file() {
+            return Err(refuse(
+                "only directories and regular files can be granted, no sockets, pipes or devices".into(),
+            ));
+        }
+        self.decide(&real, access).map_err(refuse)?;
+        let identity = FileIdentity { device: stat.st_dev, inode: stat.st_ino };
+        Ok(CheckedPath { path: real, identity, _handle: handle })
+    }
+
+    /// The rules themselves, on a path free of symlinks.
+    fn decide(&self, real: &Path, access: Access) -> Result<(), String> {
+        if !self.allowed_roots.iter().any(|root| real.starts_with(root)) {
+            return Err(format!("`{}` is not under an allowed root", real.display()));
+        }
+        if DENIED_ITSELF.iter().any(|denied| real == Path::new(denied)) || real == self.home {
+            return Err(format!("`{}` is too wide; grant the directory that is needed", real.display()));
+        }
+        let system_trees = DENIED_TREES.iter().map(PathBuf::from).filter(|denied| !self.home.starts_with(denied));
+        for denied in system_trees.chain(DENIED_IN_HOME.iter().map(|name| self.home.join(name))) {
+            if real.starts_with(&denied) {
+                return Err(format!("nothing under `{}` is ever granted", denied.display()));
+            }
+            if denied.starts_with(real) && denied.exists() {
+                return Err(format!(
+                    "it holds `{}`, which is never granted; grant what is needed beside it",
+                    denied.display()
+                ));
+            }
+        }
+        if access == Access::ReadWrite && SYSTEM.iter().any(|system| real.starts_with(system)) {
+            return Err("the base system is never writable in a box; grant it with --read or not at all".into());
+        }
+        Ok(())
+    }
+}
+
+/// A path that may be granted, held open.
+#[derive(Debug)]
+pub struct CheckedPath {
+    path: PathBuf,
+    identity: FileIdentity,
+    /// Keeps the inode from being given to another file before the box is made.
+    _handle: OwnedFd,
+}
+
+impl CheckedPath {
+    /// The path without symlinks.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn grant(&self, target: PathBuf, access: Access, as_owner: bool) -> Grant {
+        Grant { source: self.path.clone(), identity: self.identity, target, access, as_owner }
+    }
+}
+
+#[cfg(test)]
+#[path = "mounts_tests.rs"]
+mod tests;

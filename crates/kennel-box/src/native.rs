@@ -1,0 +1,284 @@
+//! The engines `native` and `host`: the jail's boxes, made to wait for with `await`.
+
+use crate::engine::{BoxProcess, Capabilities, Command, Engine, EngineFuture, EngineKind, ProcessHandle, RunningBox};
+use crate::environment::HostView;
+use crate::error::BoxError;
+use crate::mounts::MountRules;
+use crate::spec::{BoxPlan, BoxSpec};
+use crate::waitable::Waitable;
+use kennel_jail::{Channel, ExitCause, ExitReport, Helper, JailError, JailEvent, Leftovers, Remains, Stream, Walls};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::net::unix::pipe;
+use tokio::sync::{oneshot, watch};
+use tokio::task::AbortHandle;
+
+/// Makes boxes with the jail's helper, which it starts when the first one is wanted.
+#[derive(Debug)]
+pub struct NativeEngine {
+    kind: EngineKind,
+    program: PathBuf,
+    helper: Mutex<Option<Arc<Helper>>>,
+}
+
+impl NativeEngine {
+    /// An engine whose helper is the given program, which must begin with [`kennel_jail::run_if_helper`].
+    #[must_use]
+    pub fn new(kind: EngineKind, program: PathBuf) -> Self {
+        Self { kind, program, helper: Mutex::new(None) }
+    }
+
+    fn helper(&self) -> Result<Arc<Helper>, BoxError> {
+        let mut held = lock(&self.helper);
+        if let Some(helper) = held.as_ref() {
+            return Ok(Arc::clone(helper));
+        }
+        let helper = Arc::new(Helper::start(&self.program)?);
+        *held = Some(Arc::clone(&helper));
+        Ok(helper)
+    }
+
+    async fn create_box(&self, plan: &BoxPlan) -> Result<Arc<dyn RunningBox>, BoxError> {
+        let spec = plan.jail_spec(self.kind);
+        let mut jail = self.helper()?.create(&spec);
+        if matches!(jail, Err(JailError::HelperGone)) {
+            // Somebody killed the helper; the boxes it made live on, and a new one makes the next.
+            *lock(&self.helper) = None;
+            jail = self.helper()?.create(&spec);
+        }
+        let jail = jail?;
+        let channel = Arc::new(Waitable::new(jail.channel)?);
+        let remains = Waitable::new(jail.remains)?;
+        let walls = match channel.receive().await? {
+            JailEvent::Ready(walls) => walls,
+            _ => return Err(JailError::BoxEnded.into()),
+        };
+        let processes = Arc::new(Mutex::new(Processes::default()));
+        let (burial, gone) = watch::channel(false);
+        let listener = listen(Arc::clone(&channel), remains, Arc::clone(&processes), burial);
+        let listener = tokio::spawn(listener).abort_handle();
+        let line = Arc::new(Lifeline { channel, listener });
+        Ok(Arc::new(NativeBox { line, walls, processes, gone, plan: plan.clone() }))
+    }
+}
+
+impl Engine for NativeEngine {
+    fn kind(&self) -> EngineKind {
+        self.kind
+    }
+
+    fn probe(&self) -> EngineFuture<'_, Capabilities> {
+        Box::pin(async {
+            let spec = BoxSpec { engine: self.kind, ..BoxSpec::default() };
+            let host = HostView::default();
+            let walls = match spec.plan(&host, &MountRules::for_user(&host.home), &[]) {
+                Ok(plan) => self.create_box(&plan).await.map(|made| made.walls().clone()),
+                Err(error) => Err(error),
+            };
+            Capabilities { engine: self.kind, walls: walls.map_err(|error| error.to_string()) }
+        })
+    }
+
+    fn create<'a>(&'a self, plan: &'a BoxPlan) -> EngineFuture<'a, Result<Arc<dyn RunningBox>, BoxError>> {
+        Box::pin(self.create_box(plan))
+    }
+
+    fn end_leftovers(&self) -> EngineFuture<'_, Result<usize, BoxError>> {
+        Box::pin(async {
+            let reply = Waitable::new(self.helper()?.end_leftovers()?)?;
+            Ok(reply.read(Leftovers::count).await?)
+        })
+    }
+}
+
+type Line = Arc<Waitable<Channel>>;
+
+/// The hold on a box: when the last one goes, so does the box.
+struct Lifeline {
+    channel: Line,
+    listener: AbortHandle,
+}
+
+impl Lifeline {
+    fn cut(&self) {
+        // Shut rather than dropped: the listener and parked calls hold the descriptor too. Fails only if it is shut already.
+        let _ = rustix::net::shutdown(self.channel.get_ref(), rustix::net::Shutdown::Both);
+    }
+}
+
+impl Drop for Lifeline {
+    fn drop(&mut self) {
+        self.cut();
+        self.listener.abort();
+    }
+}
+
+struct NativeBox {
+    line: Arc<Lifeline>,
+    walls: Walls,
+    processes: Arc<Mutex<Processes>>,
+    /// Turns true when nothing of the box is left.
+    gone: watch::Receiver<bool>,
+    plan: BoxPlan,
+}
+
+#[derive(Default)]
+struct Processes {
+    next: u32,
+    starting: HashMap<u32, oneshot::Sender<Result<(), JailError>>>,
+    running: HashMap<u32, watch::Sender<Option<ExitReport>>>,
+    ended: bool,
+}
+
+impl NativeBox {
+    async fn start_process(&self, command: &Command) -> Result<BoxProcess, BoxError> {
+        let (their_stdin, stdin) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
+        let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
+        let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
+        let (started, starting) = oneshot::channel();
+        let (exit, report) = watch::channel(None);
+        let process = {
+            let mut processes = lock(&self.processes);
+            if processes.ended {
+                return Err(JailError::BoxEnded.into());
+            }
+            processes.next += 1;
+            let process = processes.next;
+            processes.starting.insert(process, started);
+            processes.running.insert(process, exit);
+            process
+        };
+        let streams = [&their_stdin, &their_stdout, &their_stderr].map(|end| Stream::Descriptor(end.as_fd()));
+        self.line.channel.get_ref().start(process, &self.plan.process_spec(command), &streams)?;
+        // The box has its own copies now; ours would keep the pipes from ever ending.
+        drop((their_stdin, their_stdout, their_stderr));
+        starting.await.map_err(|_| JailError::BoxEnded)??;
+        Ok(BoxProcess {
+            stdin: Box::pin(pipe::Sender::from_owned_fd(stdin).map_err(JailError::from)?),
+            stdout: receiver(stdout)?,
+            stderr: receiver(stderr)?,
+            handle: Arc::new(NativeProcess { line: Arc::clone(&self.line), process, report }),
+        })
+    }
+}
+
+impl RunningBox for NativeBox {
+    fn walls(&self) -> &Walls {
+        &self.walls
+    }
+
+    fn start<'a>(&'a self, command: &'a Command) -> EngineFuture<'a, Result<BoxProcess, BoxError>> {
+        Box::pin(self.start_process(command))
+    }
+
+    fn signal_all(&self, signal: i32) -> Result<(), BoxError> {
+        Ok(self.line.channel.get_ref().signal(None, signal)?)
+    }
+
+    fn destroy(&self) -> EngineFuture<'_, Result<(), BoxError>> {
+        Box::pin(async {
+            self.line.cut();
+            // An error would say that the listener is gone, and with it the box.
+            let _ = self.gone.clone().wait_for(|gone| *gone).await;
+            Ok(())
+        })
+    }
+}
+
+struct NativeProcess {
+    line: Arc<Lifeline>,
+    process: u32,
+    report: watch::Receiver<Option<ExitReport>>,
+}
+
+impl ProcessHandle for NativeProcess {
+    fn signal(&self, signal: i32) -> Result<(), BoxError> {
+        match self.line.channel.get_ref().signal(Some(self.process), signal) {
+            Err(JailError::BoxEnded) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    fn wait(&self) -> EngineFuture<'_, ExitReport> {
+        let mut report = self.report.clone();
+        Box::pin(async move {
+            match report.wait_for(Option::is_some).await {
+                Ok(report) => report.unwrap_or(ExitReport::BOX_ENDED),
+                Err(_) => ExitReport::BOX_ENDED,
+            }
+        })
+    }
+}
+
+/// Passes a box's events on until it ends, and waits for its burial.
+async fn listen(
+    channel: Line,
+    remains: Waitable<Remains>,
+    processes: Arc<Mutex<Processes>>,
+    burial: watch::Sender<bool>,
+) {
+    while let Ok(event) = channel.receive().await {
+        lock(&processes).note(event);
+    }
+    lock(&processes).close();
+    // A helper that is gone cannot say that the box is, but its init has ended before the channel did.
+    let starved = remains.read(Remains::wait).await.unwrap_or(false);
+    lock(&processes).end(starved);
+    burial.send_replace(true);
+}
+
+impl Processes {
+    fn note(&mut self, event: JailEvent) {
+        match event {
+            JailEvent::Ready(_) => {}
+            JailEvent::Started { process, .. } => {
+                if let Some(started) = self.starting.remove(&process) {
+                    // The caller may have given up; the process then runs until its box ends.
+                    let _ = started.send(Ok(()));
+                }
+            }
+            JailEvent::NotStarted { process, error } => {
+                self.running.remove(&process);
+                if let Some(started) = self.starting.remove(&process) {
+                    let _ = started.send(Err(error));
+                }
+            }
+            JailEvent::Exited { process, report } => {
+                if let Some(exit) = self.running.remove(&process) {
+                    exit.send_replace(Some(report));
+                }
+            }
+        }
+    }
+
+    /// Lets no process be started any more.
+    fn close(&mut self) {
+        self.ended = true;
+        self.starting.clear();
+    }
+
+    /// Reports the processes that went down with the box.
+    fn end(&mut self, starved: bool) {
+        let cause = if starved { ExitCause::OutOfMemory } else { ExitCause::BoxEnded };
+        for (_, exit) in self.running.drain() {
+            exit.send_replace(Some(ExitReport { cause, ..ExitReport::BOX_ENDED }));
+        }
+    }
+}
+
+fn receiver(end: OwnedFd) -> Result<Pin<Box<pipe::Receiver>>, BoxError> {
+    Ok(Box::pin(pipe::Receiver::from_owned_fd(end).map_err(JailError::from)?))
+}
+
+fn io(errno: rustix::io::Errno) -> BoxError {
+    JailError::Channel(errno.into()).into()
+}
+
+/// A lock whose holder panicked still guards consistent data: nothing here is changed in two steps.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

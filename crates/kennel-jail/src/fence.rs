@@ -1,0 +1,87 @@
+//! Landlock, the second wall: the paths a process may touch even if a mount or a descriptor slipped through.
+
+use crate::error::{InStage, Stage, StageError};
+use crate::spec::{self, INNER_HOME, JailSpec};
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, Scope,
+};
+use rustix::fd::BorrowedFd;
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+/// The newest version whose rights are known here; an older kernel enforces what it knows.
+const NEWEST: ABI = ABI::V6;
+
+/// The directories of every box that can be changed, if only as far as their files' permissions go.
+const WRITABLE: [&str; 5] = ["/tmp", INNER_HOME, "/dev/shm", "/dev/pts", "/proc"];
+
+/// The version of Landlock that this kernel has.
+#[must_use]
+pub fn landlock_version() -> Option<u32> {
+    crate::sys::landlock_version()
+}
+
+/// The paths of a box beside its base that may be changed.
+pub(crate) fn writable_targets(spec: &JailSpec) -> Vec<PathBuf> {
+    let root = spec.writable_root.then(|| PathBuf::from("/"));
+    let grants =
+        spec.grants.iter().filter(|grant| grant.access == spec::Access::ReadWrite).map(|grant| grant.target.clone());
+    root.into_iter().chain(grants).collect()
+}
+
+/// Confines the calling process: it may read what the box shows, and change what the box lets it change.
+///
+/// A standard stream that is a file may be opened again by its `/proc` name just as it was passed, no further.
+pub(crate) fn apply(writable: &[PathBuf], stdio: &[BorrowedFd<'_>]) -> Result<(), StageError> {
+    confine(writable, stdio).map_err(|_| Errno::INVAL).in_stage(Stage::Landlock, "")
+}
+
+fn confine(writable: &[PathBuf], stdio: &[BorrowedFd<'_>]) -> Result<(), landlock::RulesetError> {
+    let everything = AccessFs::from_all(NEWEST);
+    let read = AccessFs::from_read(NEWEST);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(everything)?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .create()?;
+    rules = allow(rules, Path::new("/"), read)?;
+    rules = allow(rules, Path::new("/dev"), read | AccessFs::WriteFile | AccessFs::IoctlDev)?;
+    for path in WRITABLE.iter().map(Path::new).chain(writable.iter().map(PathBuf::as_path)) {
+        rules = allow(rules, path, everything)?;
+    }
+    for stream in stdio {
+        if let Some(access) = reopening(*stream) {
+            rules = rules.add_rule(PathBeneath::new(*stream, access))?;
+        }
+    }
+    rules.restrict_self()?;
+    Ok(())
+}
+
+fn allow(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, landlock::RulesetError> {
+    // What is not there cannot be touched either.
+    let Ok(handle) = PathFd::new(path) else { return Ok(rules) };
+    let is_file = rustix::fs::stat(path).is_ok_and(|stat| !FileType::from_raw_mode(stat.st_mode).is_dir());
+    let access = if is_file { access & AccessFs::from_file(NEWEST) } else { access };
+    rules.add_rule(PathBeneath::new(handle, access))
+}
+
+/// The rights to open a stream's file again that its descriptor already has.
+fn reopening(stream: BorrowedFd<'_>) -> Option<BitFlags<AccessFs>> {
+    let stat = rustix::fs::fstat(stream).ok()?;
+    if !FileType::from_raw_mode(stat.st_mode).is_file() {
+        return None;
+    }
+    let flags = rustix::fs::fcntl_getfl(stream).ok()?;
+    Some(match flags & OFlags::ACCMODE {
+        OFlags::RDONLY => AccessFs::ReadFile.into(),
+        OFlags::WRONLY => AccessFs::WriteFile | AccessFs::Truncate,
+        _ => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate,
+    })
+}

@@ -1,0 +1,35 @@
+//! The native Linux box.
+//!
+//! This crate owns how a process is shut in: namespaces, a root of its own, seccomp, Landlock, cgroups, rlimits, and
+//! the init that starts and reaps what runs inside. It carries out a spec that is already checked; what a box may be
+//! granted is decided above it. It knows neither async nor MCP, and holds all of Kennel's `unsafe` code.
+//!
+//! Three processes take part: Kennel, which holds a [`Helper`] and [`Jail`]s; the helper, Kennel's own program executed
+//! again as a tiny single-threaded process that clones boxes on request; and the init of each box. They talk in
+//! datagrams over inherited descriptors; nothing is ever put on a command line.
+
+mod census;
+mod cgroup;
+mod client;
+mod error;
+mod fence;
+mod helper;
+mod init;
+mod process;
+mod report;
+mod root;
+mod seccomp;
+mod spec;
+mod standing;
+mod sys;
+mod walls;
+mod wire;
+
+pub use client::{Channel, Helper, Jail, JailEvent, Leftovers, Remains, Stream, run_if_helper};
+pub use error::{JailError, Stage, StageError};
+pub use fence::landlock_version;
+pub use report::{ExitCause, ExitReport, ExitStatus};
+pub use spec::{
+    Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, ProcessSpec, Wall,
+    Walls,
+};

@@ -1,0 +1,184 @@
+//! From a request to a running program: streams, terminal, the second wall, and the execution itself.
+
+use crate::error::{InStage, Stage, StageError};
+use crate::fence;
+use crate::spec::ProcessSpec;
+use crate::sys::{self, Cloned};
+use crate::wire::Stdio;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+use rustix::process::Pid;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Where to look for programs when the environment does not say.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// What Landlock lets every process of the box change.
+pub(crate) struct Fence {
+    pub(crate) writable: Vec<PathBuf>,
+}
+
+/// A process that has executed its program.
+pub(crate) struct Started {
+    pub(crate) pid: Pid,
+    /// The other side of its terminal.
+    pub(crate) terminal: Option<OwnedFd>,
+}
+
+/// Starts a program and returns when it is really executed.
+pub(crate) fn start(
+    spec: &ProcessSpec,
+    stdio: [Stdio; 3],
+    mut passed: impl Iterator<Item = OwnedFd>,
+    fence: Option<&Fence>,
+) -> Result<Started, StageError> {
+    let terminal = if stdio.contains(&Stdio::Terminal) { Some(Terminal::open()?) } else { None };
+    let mut streams = Vec::with_capacity(3);
+    for stream in stdio {
+        let descriptor = match (stream, &terminal) {
+            (Stdio::Terminal, Some(terminal)) => terminal.inner.try_clone().in_stage(Stage::Terminal, "")?,
+            _ => passed.next().ok_or(Errno::BADF).in_stage(Stage::Spec, "standard streams")?,
+        };
+        streams.push(descriptor);
+    }
+    let program = Program::new(spec).in_stage(Stage::Spec, "a NUL byte in an argument or variable")?;
+    let (failure, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).in_stage(Stage::Fork, "")?;
+    match sys::clone_process(0, None).in_stage(Stage::Fork, "")? {
+        Cloned::Child => {
+            let error = become_program(&program, spec, &streams, terminal.as_ref(), fence);
+            let body = postcard::to_stdvec(&error).unwrap_or_default();
+            // If even this fails, the empty report is taken for success and the exit code tells the rest.
+            let _ = File::from(report).write_all(&body);
+            sys::exit_now(127)
+        }
+        Cloned::Parent(pid) => {
+            drop(report);
+            let mut body = Vec::new();
+            File::from(failure).read_to_end(&mut body).in_stage(Stage::Fork, "")?;
+            match postcard::from_bytes(&body) {
+                Ok(error) => {
+                    // The init's next reaping collects the child.
+                    Err(error)
+                }
+                Err(_) => Ok(Started { pid, terminal: terminal.map(|terminal| terminal.outer) }),
+            }
+        }
+    }
+}
+
+/// A fresh terminal of the box: the program's side and the one for Kennel.
+struct Terminal {
+    inner: OwnedFd,
+    outer: OwnedFd,
+}
+
+impl Terminal {
+    fn open() -> Result<Self, StageError> {
+        let outer =
+            rustix::fs::openat(CWD, "/dev/ptmx", OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
+                .in_stage(Stage::Terminal, "/dev/ptmx")?;
+        rustix::pty::unlockpt(&outer).in_stage(Stage::Terminal, "")?;
+        let inner = rustix::pty::ioctl_tiocgptpeer(
+            &outer,
+            rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY | rustix::pty::OpenptFlags::CLOEXEC,
+        )
+        .in_stage(Stage::Terminal, "")?;
+        Ok(Self { inner, outer })
+    }
+}
+
+/// Turns the calling process into the program; returns only the reason why not.
+fn become_program(
+    program: &Program,
+    spec: &ProcessSpec,
+    streams: &[OwnedFd],
+    terminal: Option<&Terminal>,
+    fence: Option<&Fence>,
+) -> StageError {
+    let prepare = || -> Result<(), StageError> {
+        rustix::process::setsid().in_stage(Stage::Terminal, "session")?;
+        if let Some(terminal) = terminal {
+            rustix::process::ioctl_tiocsctty(&terminal.inner).in_stage(Stage::Terminal, "")?;
+        }
+        rustix::stdio::dup2_stdin(&streams[0]).in_stage(Stage::Fork, "stdin")?;
+        rustix::stdio::dup2_stdout(&streams[1]).in_stage(Stage::Fork, "stdout")?;
+        rustix::stdio::dup2_stderr(&streams[2]).in_stage(Stage::Fork, "stderr")?;
+        sys::close_from_on_exec(3).in_stage(Stage::Fork, "")?;
+        if let Some(fence) = fence {
+            let streams = streams.iter().map(AsFd::as_fd).collect::<Vec<_>>();
+            fence::apply(&fence.writable, &streams)?;
+        }
+        rustix::process::chdir(&spec.cwd).in_stage(Stage::WorkingDirectory, spec.cwd.display())?;
+        sys::reset_signals().in_stage(Stage::Fork, "signals")
+    };
+    match prepare() {
+        Ok(()) => program.execute(),
+        Err(error) => error,
+    }
+}
+
+/// A program with its arguments and environment in the form the kernel takes.
+struct Program {
+    candidates: Vec<CString>,
+    name: String,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+}
+
+impl Program {
+    fn new(spec: &ProcessSpec) -> Result<Self, Errno> {
+        let text = |value: OsString| CString::new(value.into_vec()).map_err(|_| Errno::INVAL);
+        let argv = spec.argv.iter().cloned().map(text).collect::<Result<Vec<_>, _>>()?;
+        let assignment = |(name, value): &(OsString, OsString)| {
+            let mut joined = name.clone();
+            joined.push("=");
+            joined.push(value);
+            text(joined)
+        };
+        let env = spec.env.iter().map(assignment).collect::<Result<Vec<_>, _>>()?;
+        let program = spec.argv.first().ok_or(Errno::INVAL)?;
+        let path =
+            spec.env.iter().find(|(name, _)| name == "PATH").map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
+        let candidates = candidates(program, path).into_iter().map(|path| text(path.into_os_string()));
+        Ok(Self {
+            candidates: candidates.collect::<Result<_, _>>()?,
+            name: program.to_string_lossy().into_owned(),
+            argv,
+            env,
+        })
+    }
+
+    /// Tries each place where the program may be, as a shell does.
+    fn execute(&self) -> StageError {
+        let mut errno = Errno::NOENT;
+        for candidate in &self.candidates {
+            match sys::execute(candidate, &self.argv, &self.env) {
+                Errno::NOENT | Errno::NOTDIR => {}
+                // Another directory may hold one that can be executed; if not, this is the better answer.
+                Errno::ACCESS => errno = Errno::ACCESS,
+                other => {
+                    errno = other;
+                    break;
+                }
+            }
+        }
+        StageError { stage: Stage::Execute, subject: self.name.clone(), errno: errno.raw_os_error() }
+    }
+}
+
+fn candidates(program: &OsStr, path: &OsStr) -> Vec<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return vec![PathBuf::from(program)];
+    }
+    path.as_bytes()
+        .split(|byte| *byte == b':')
+        .filter(|directory| !directory.is_empty())
+        .map(|directory| Path::new(OsStr::from_bytes(directory)).join(program))
+        .collect()
+}

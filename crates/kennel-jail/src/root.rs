@@ -1,0 +1,362 @@
+//! The box's root: what it shows of the host, opened outside by the helper and put together inside by the init.
+
+use crate::error::{InStage, Stage, StageError};
+use crate::spec::{Access, FileIdentity, Grant, INNER_HOME, INNER_ID, JailSpec, Limits, Network};
+use crate::sys;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Directories of the base system, shown read-only, or as the links they are.
+const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
+
+/// Directories of `/etc` that programs need; nothing here names users, hosts or secrets.
+const ETC_DIRECTORIES: [&str; 6] =
+    ["alternatives", "crypto-policies", "fonts", "pki/ca-trust", "pki/tls/certs", "ssl/certs"];
+
+/// Files of `/etc` that programs need, as small as they are copied rather than mounted: a mount costs more.
+const ETC_FILES: [&str; 12] = [
+    "gai.conf",
+    "host.conf",
+    "ld.so.cache",
+    "locale.alias",
+    "localtime",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "protocols",
+    "services",
+    "ssl/openssl.cnf",
+    "timezone",
+];
+
+/// The largest file of `/etc` that is copied.
+const LARGEST_COPY: u64 = 512 * 1024;
+
+const DEVICES: [&str; 6] = ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
+
+const LINKS: [(&str, &str); 6] = [
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/ptmx", "pts/ptmx"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/var/tmp", "/tmp"),
+];
+
+/// The bytes and files the root itself may hold: mount points, links and a few small files.
+const ROOT_OPTIONS: [(&str, &str); 3] = [("size", "4m"), ("nr_inodes", "16k"), ("mode", "0755")];
+/// A scratch directory holds at most one file per this many bytes, so that empty files cannot fill memory.
+const BYTES_PER_FILE: u64 = 4096;
+
+/// One thing in the root of a box.
+pub(crate) enum Node {
+    /// A link, as it is on the host.
+    Link { at: PathBuf, to: PathBuf },
+    /// A small file of the box's own.
+    File { at: PathBuf, content: Vec<u8> },
+    /// Something of the host, cloned into a mount that is not attached yet.
+    Tree { at: PathBuf, tree: OwnedFd, directory: bool },
+}
+
+impl Node {
+    /// The descriptor that the node holds.
+    pub(crate) fn descriptor(&self) -> Option<RawFd> {
+        match self {
+            Self::Tree { tree, .. } => Some(tree.as_raw_fd()),
+            Self::Link { .. } | Self::File { .. } => None,
+        }
+    }
+}
+
+/// Everything a box shows, in the order in which it is put together.
+pub(crate) struct Nodes {
+    /// The same for every box.
+    base: Vec<Node>,
+    /// What this box was granted, on top of that and of the box's own scratch space.
+    grants: Vec<Node>,
+}
+
+impl Nodes {
+    /// The descriptors held.
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
+        self.base.iter().chain(&self.grants).filter_map(Node::descriptor)
+    }
+}
+
+/// Opens everything the box shows of the host. Done outside, where the paths mean what they say.
+pub(crate) fn open(spec: &JailSpec, owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>) -> Result<Nodes, StageError> {
+    let mut nodes = Vec::new();
+    let etc = |name: &&str| Path::new("/etc").join(name);
+    for path in SYSTEM.iter().map(PathBuf::from).chain(ETC_DIRECTORIES.iter().map(etc)).chain(ETC_FILES.iter().map(etc))
+    {
+        nodes.extend(open_system(path)?);
+    }
+    for path in DEVICES {
+        let tree = clone_tree(CWD, path).in_stage(Stage::Mount, path)?;
+        set_attributes(&tree, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC, None).in_stage(Stage::Mount, path)?;
+        nodes.push(Node::Tree { at: path.into(), tree, directory: false });
+    }
+    nodes.extend(LINKS.map(|(at, to)| Node::Link { at: at.into(), to: to.into() }));
+    nodes.extend(own_files(spec.network));
+    let mut grants = spec.grants.iter().collect::<Vec<_>>();
+    grants.sort_by_key(|grant| grant.target.components().count());
+    let grants = grants.into_iter().map(|grant| open_grant(grant, owner)).collect::<Result<_, _>>()?;
+    Ok(Nodes { base: nodes, grants })
+}
+
+fn open_system(path: PathBuf) -> Result<Option<Node>, StageError> {
+    let Ok(metadata) = fs::symlink_metadata(&path) else { return Ok(None) };
+    if metadata.is_symlink() {
+        let to = fs::read_link(&path).in_stage(Stage::Mount, path.display())?;
+        return Ok(Some(Node::Link { at: path, to }));
+    }
+    if metadata.is_file() && metadata.len() <= LARGEST_COPY {
+        let content = fs::read(&path).in_stage(Stage::Mount, path.display())?;
+        return Ok(Some(Node::File { at: path, content }));
+    }
+    let tree = clone_tree(CWD, &path).in_stage(Stage::Mount, path.display())?;
+    set_attributes(&tree, READ_ONLY, None).in_stage(Stage::Mount, path.display())?;
+    Ok(Some(Node::Tree { at: path, tree, directory: metadata.is_dir() }))
+}
+
+fn open_grant(grant: &Grant, owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>) -> Result<Node, StageError> {
+    let source = &grant.source.display();
+    let handle = rustix::fs::openat2(
+        CWD,
+        &grant.source,
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+        ResolveFlags::NO_SYMLINKS,
+    )
+    .in_stage(Stage::Grant, source)?;
+    let stat = rustix::fs::fstat(&handle).in_stage(Stage::Grant, source)?;
+    if grant.identity != (FileIdentity { device: stat.st_dev, inode: stat.st_ino }) {
+        return Err(Errno::STALE).in_stage(Stage::Grant, source);
+    }
+    let tree = clone_tree(&handle, "").in_stage(Stage::Grant, source)?;
+    let attributes = match grant.access {
+        Access::ReadOnly => READ_ONLY,
+        Access::ReadWrite => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+    };
+    set_attributes(&tree, attributes, None).in_stage(Stage::Grant, source)?;
+    if let Some(namespace) = grant.as_owner.then(|| owner(stat.st_uid, stat.st_gid)).flatten() {
+        // Some file systems cannot be shown with another owner; there the plain permissions decide.
+        match set_attributes(&tree, libc::MOUNT_ATTR_IDMAP, Some(&namespace)) {
+            Err(Errno::INVAL | Errno::PERM) => {}
+            other => other.in_stage(Stage::Grant, source)?,
+        }
+    }
+    let directory = FileType::from_raw_mode(stat.st_mode).is_dir();
+    Ok(Node::Tree { at: grant.target.clone(), tree, directory })
+}
+
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+
+fn clone_tree(directory: impl AsFd, path: impl AsRef<Path>) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(directory, path.as_ref(), flags)
+}
+
+fn set_attributes(mount: impl AsFd, set: u64, owner: Option<&OwnedFd>) -> Result<(), Errno> {
+    let userns_fd = owner.map_or(0, |namespace| namespace.as_raw_fd().unsigned_abs().into());
+    let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd };
+    sys::mount_setattr(mount, true, &attributes)
+}
+
+/// The files that describe the box to the programs in it; none of them says anything of the host.
+fn own_files(network: Network) -> Vec<Node> {
+    let mut files = vec![
+        (
+            "/etc/passwd",
+            format!(
+                "root:x:0:0:root:/root:/usr/sbin/nologin\n\
+                 kennel:x:{INNER_ID}:{INNER_ID}:kennel:{INNER_HOME}:/bin/sh\n\
+                 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+            ),
+        ),
+        ("/etc/group", format!("root:x:0:\nkennel:x:{INNER_ID}:\nnogroup:x:65534:\n")),
+        ("/etc/hostname", "kennel\n".to_owned()),
+        ("/etc/hosts", "127.0.0.1 localhost kennel\n::1 localhost\n".to_owned()),
+    ];
+    if network == Network::On {
+        // The names that the host itself knows count as part of its network.
+        for path in ["/etc/resolv.conf", "/etc/hosts"] {
+            if let Ok(text) = fs::read_to_string(path) {
+                files.retain(|(at, _)| *at != path);
+                files.push((path, text));
+            }
+        }
+    }
+    files.into_iter().map(|(at, text)| Node::File { at: at.into(), content: text.into_bytes() }).collect()
+}
+
+/// Puts the root together in the calling process's own mount namespace and moves there for good.
+pub(crate) fn enter(nodes: Nodes, limits: &Limits, writable: bool) -> Result<(), StageError> {
+    let root = if writable {
+        scratch_space(limits, "0755")
+    } else {
+        new_mount("tmpfs", &ROOT_OPTIONS, MountAttrFlags::empty())
+    }
+    .in_stage(Stage::Mount, "/")?;
+    // Any directory will do to hang the new root from until the old one is gone; every Linux has this one.
+    move_mount(&root, "", CWD, "/proc", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).in_stage(Stage::Mount, "/")?;
+    let own = vec![device(&root).in_stage(Stage::Mount, "/")?];
+    let mut builder = Builder { root, own };
+    for node in nodes.base {
+        builder.add(node)?;
+    }
+    for (at, mode) in [("/tmp", "1777"), (INNER_HOME, "0700"), ("/dev/shm", "1777")] {
+        let mount = scratch_space(limits, mode).in_stage(Stage::Mount, at)?;
+        builder.own.push(device(&mount).in_stage(Stage::Mount, at)?);
+        builder.attach(Path::new(at), &mount, true)?;
+    }
+    let terminals = new_mount(
+        "devpts",
+        &[("newinstance", ""), ("ptmxmode", "0666"), ("mode", "0620")],
+        MountAttrFlags::MOUNT_ATTR_NOEXEC,
+    )
+    .in_stage(Stage::Mount, "/dev/pts")?;
+    builder.attach(Path::new("/dev/pts"), &terminals, true)?;
+    let processes = new_mount("proc", &[], MountAttrFlags::MOUNT_ATTR_NOEXEC).in_stage(Stage::Proc, "")?;
+    builder.attach(Path::new("/proc"), &processes, true)?;
+    for node in nodes.grants {
+        builder.add(node)?;
+    }
+    builder.finish(writable)
+}
+
+fn scratch_space(limits: &Limits, mode: &str) -> Result<OwnedFd, Errno> {
+    let files = (limits.scratch / BYTES_PER_FILE).max(64).to_string();
+    let options = [("size", limits.scratch.to_string()), ("nr_inodes", files), ("mode", mode.to_owned())];
+    new_mount("tmpfs", &options.each_ref().map(|(key, value)| (*key, value.as_str())), MountAttrFlags::empty())
+}
+
+fn new_mount(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
+    let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in options {
+        if value.is_empty() {
+            rustix::mount::fsconfig_set_flag(&context, *key)?;
+        } else {
+            fsconfig_set_string(&context, *key, *value)?;
+        }
+    }
+    fsconfig_create(&context)?;
+    let attributes = attributes | MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// A root under construction.
+struct Builder {
+    root: OwnedFd,
+    /// The devices of the box's own file systems, in which mount points may be made.
+    own: Vec<u64>,
+}
+
+impl Builder {
+    fn add(&self, node: Node) -> Result<(), StageError> {
+        match node {
+            Node::Link { at, to } => {
+                let (parent, name) = self.parent(&at)?;
+                rustix::fs::symlinkat(&to, &parent, &name).in_stage(Stage::Mount, at.display())
+            }
+            Node::File { at, content } => {
+                let (parent, name) = self.parent(&at)?;
+                let file = create_file(&parent, &name).in_stage(Stage::Mount, at.display())?;
+                std::io::Write::write_all(&mut fs::File::from(file), &content).in_stage(Stage::Mount, at.display())
+            }
+            Node::Tree { at, tree, directory } => self.attach(&at, &tree, directory),
+        }
+    }
+
+    /// Mounts a tree at a path of the new root, making the mount point where it is the root's own to make.
+    fn attach(&self, at: &Path, tree: &OwnedFd, directory: bool) -> Result<(), StageError> {
+        let point = if directory {
+            self.directory(at)?
+        } else {
+            let (parent, name) = self.parent(at)?;
+            match open_beneath(&parent, &name) {
+                Err(Errno::NOENT) => {
+                    self.must_own(&parent, at)?;
+                    create_file(&parent, &name)
+                }
+                other => other,
+            }
+            .in_stage(Stage::Mount, at.display())?
+        };
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        move_mount(tree, "", &point, "", flags).in_stage(Stage::Mount, at.display())
+    }
+
+    /// Opens a directory of the new root, making what is missing of its path. No symlink is followed: a granted
+    /// directory may hold any, planted to lead the mount elsewhere.
+    fn directory(&self, path: &Path) -> Result<OwnedFd, StageError> {
+        let mut current = open_beneath(&self.root, ".").in_stage(Stage::Mount, path.display())?;
+        for component in path.components() {
+            let Component::Normal(name) = component else { continue };
+            current = match open_beneath(&current, name) {
+                Err(Errno::NOENT) => {
+                    self.must_own(&current, path)?;
+                    rustix::fs::mkdirat(&current, name, Mode::from_raw_mode(0o755))
+                        .and_then(|()| open_beneath(&current, name))
+                }
+                other => other,
+            }
+            .in_stage(Stage::Mount, path.display())?;
+        }
+        Ok(current)
+    }
+
+    fn parent(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), StageError> {
+        let name = path.file_name().ok_or(Errno::INVAL).in_stage(Stage::Mount, path.display())?;
+        Ok((self.directory(path.parent().unwrap_or(Path::new("/")))?, name.to_owned()))
+    }
+
+    /// Refuses to make a mount point in a directory of the host.
+    fn must_own(&self, directory: &OwnedFd, path: &Path) -> Result<(), StageError> {
+        let device = device(directory).in_stage(Stage::Mount, path.display())?;
+        if self.own.contains(&device) { Ok(()) } else { Err(Errno::NOENT).in_stage(Stage::Mount, path.display()) }
+    }
+
+    /// Seals the root and leaves the host's behind.
+    fn finish(self, writable: bool) -> Result<(), StageError> {
+        if !writable {
+            let read_only =
+                libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
+            sys::mount_setattr(&self.root, false, &read_only).in_stage(Stage::Mount, "/")?;
+        }
+        rustix::process::fchdir(&self.root).in_stage(Stage::PivotRoot, "")?;
+        // With both arguments the same the old root ends up on top of the new one, from where it is taken off.
+        rustix::process::pivot_root(".", ".").in_stage(Stage::PivotRoot, "")?;
+        rustix::mount::unmount(".", UnmountFlags::DETACH).in_stage(Stage::PivotRoot, "")?;
+        rustix::process::chdir("/").in_stage(Stage::PivotRoot, "")
+    }
+}
+
+fn device(file: &OwnedFd) -> Result<u64, Errno> {
+    rustix::fs::fstat(file).map(|stat| stat.st_dev)
+}
+
+fn open_beneath(directory: &OwnedFd, path: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat2(
+        directory,
+        path,
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+        ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS,
+    )
+}
+
+fn create_file(directory: &OwnedFd, name: &std::ffi::OsStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o644))
+}

@@ -1,0 +1,260 @@
+//! The system calls a boxed program may make: an allow-list, in the spirit of the container engines' default.
+//!
+//! The filter is a search tree over the calls' numbers. The kernel runs a new filter once for every call that there
+//! is, so a list that is searched from its beginning costs more than all else that makes a box.
+
+use crate::error::{InStage, Stage, StageError};
+use crate::sys;
+use libc::sock_filter as Instruction;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+
+/// A compiled filter.
+pub(crate) struct Filter(Vec<Instruction>);
+
+impl Filter {
+    /// Compiles the filter. A box that is pinned to processors may not unpin itself.
+    pub(crate) fn compile(pinned: bool) -> Result<Self, StageError> {
+        let mut verdicts = verdicts();
+        if pinned {
+            verdicts.remove(&libc::SYS_sched_setaffinity);
+        }
+        assemble(&verdicts).ok_or(Errno::INVAL).in_stage(Stage::Seccomp, "").map(Self)
+    }
+
+    /// Puts the calling process and all its children behind the filter for good.
+    pub(crate) fn install(&self) -> Result<(), StageError> {
+        sys::install_filter(&self.0).in_stage(Stage::Seccomp, "")
+    }
+}
+
+/// What happens to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Allow,
+    Refuse(Errno),
+    /// Allow if an argument is one of these.
+    AllowOnly {
+        argument: u32,
+        values: &'static [u32],
+    },
+    /// Refuse if an argument is one of these.
+    AllowBut {
+        argument: u32,
+        values: &'static [u32],
+    },
+    /// Refuse if an argument has any of these bits.
+    AllowWithout {
+        argument: u32,
+        bits: u32,
+    },
+}
+
+/// Every call that is not simply refused.
+fn verdicts() -> BTreeMap<i64, Verdict> {
+    let mut verdicts: BTreeMap<i64, Verdict> =
+        ALLOWED.iter().chain(legacy_calls()).map(|&call| (call, Verdict::Allow)).collect();
+    verdicts.extend([
+        (libc::SYS_clone, Verdict::AllowWithout { argument: 0, bits: NAMESPACE_FLAGS }),
+        // clone3 hides its flags in memory that a filter cannot read: programs are told that it does not exist
+        // and fall back to clone.
+        (libc::SYS_clone3, Verdict::Refuse(Errno::NOSYS)),
+        (libc::SYS_socket, Verdict::AllowOnly { argument: 0, values: &SOCKET_FAMILIES }),
+        (libc::SYS_ioctl, Verdict::AllowBut { argument: 1, values: &REFUSED_IOCTLS }),
+        (libc::SYS_personality, Verdict::AllowOnly { argument: 0, values: &PERSONALITIES }),
+    ]);
+    verdicts
+}
+
+/// Vsock, packet, alg and the rest reach past the network namespace or are seldom-used kernel code.
+const SOCKET_FAMILIES: [u32; 4] =
+    [libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+
+/// Terminals may be used, but nobody types into them for the user, or gives them another line discipline.
+#[expect(clippy::cast_possible_truncation, reason = "the kernel takes these numbers in 32 bits")]
+const REFUSED_IOCTLS: [u32; 3] = [libc::TIOCSTI as u32, libc::TIOCLINUX as u32, libc::TIOCSETD as u32];
+
+/// Those that container engines allow: Linux, 32-bit Linux, each without address randomisation, and asking.
+const PERSONALITIES: [u32; 5] = [0, 0x0008, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
+
+const NAMESPACE_FLAGS: u32 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET) as u32;
+
+/// Calls allowed with any arguments on every architecture.
+#[rustfmt::skip]
+const ALLOWED: &[i64] = &[
+    // Files and directories.
+    libc::SYS_openat, libc::SYS_openat2, libc::SYS_close, libc::SYS_close_range, libc::SYS_read, libc::SYS_write, libc::SYS_readv,
+    libc::SYS_writev, libc::SYS_pread64, libc::SYS_pwrite64, libc::SYS_preadv, libc::SYS_pwritev, libc::SYS_preadv2,
+    libc::SYS_pwritev2, libc::SYS_lseek, libc::SYS_fstat, libc::SYS_newfstatat, libc::SYS_statx, libc::SYS_statfs, libc::SYS_fstatfs,
+    libc::SYS_faccessat, libc::SYS_faccessat2, libc::SYS_getdents64, libc::SYS_getcwd, libc::SYS_chdir, libc::SYS_fchdir,
+    libc::SYS_mkdirat, libc::SYS_unlinkat, libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_linkat, libc::SYS_symlinkat,
+    libc::SYS_readlinkat, libc::SYS_fchmod, libc::SYS_fchmodat, libc::SYS_fchmodat2, libc::SYS_fchown, libc::SYS_fchownat, libc::SYS_umask,
+    libc::SYS_truncate, libc::SYS_ftruncate, libc::SYS_fallocate, libc::SYS_utimensat, libc::SYS_mknodat,
+    libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_sync, libc::SYS_syncfs, libc::SYS_sync_file_range, libc::SYS_fadvise64,
+    libc::SYS_readahead, libc::SYS_copy_file_range, libc::SYS_sendfile, libc::SYS_splice, libc::SYS_tee, libc::SYS_vmsplice,
+    libc::SYS_flock, libc::SYS_fcntl, libc::SYS_dup, libc::SYS_dup3, libc::SYS_pipe2, libc::SYS_inotify_init1,
+    libc::SYS_inotify_add_watch, libc::SYS_inotify_rm_watch, libc::SYS_memfd_create,
+    libc::SYS_getxattr, libc::SYS_lgetxattr, libc::SYS_fgetxattr, libc::SYS_listxattr, libc::SYS_llistxattr, libc::SYS_flistxattr,
+    libc::SYS_setxattr, libc::SYS_lsetxattr, libc::SYS_fsetxattr, libc::SYS_removexattr, libc::SYS_lremovexattr, libc::SYS_fremovexattr,
+    libc::SYS_io_setup, libc::SYS_io_destroy, libc::SYS_io_submit, libc::SYS_io_cancel, libc::SYS_io_getevents,
+    // Waiting and timers.
+    libc::SYS_ppoll, libc::SYS_pselect6, libc::SYS_epoll_create1, libc::SYS_epoll_ctl, libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2, libc::SYS_eventfd2, libc::SYS_signalfd4, libc::SYS_timerfd_create, libc::SYS_timerfd_settime,
+    libc::SYS_timerfd_gettime, libc::SYS_nanosleep, libc::SYS_clock_nanosleep, libc::SYS_clock_gettime, libc::SYS_clock_getres,
+    libc::SYS_gettimeofday, libc::SYS_times, libc::SYS_getitimer, libc::SYS_setitimer, libc::SYS_timer_create,
+    libc::SYS_timer_settime, libc::SYS_timer_gettime, libc::SYS_timer_getoverrun, libc::SYS_timer_delete,
+    // Memory.
+    libc::SYS_brk, libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mremap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_mincore,
+    libc::SYS_msync, libc::SYS_mlock, libc::SYS_mlock2, libc::SYS_munlock, libc::SYS_mlockall, libc::SYS_munlockall,
+    libc::SYS_membarrier, libc::SYS_pkey_alloc, libc::SYS_pkey_free, libc::SYS_pkey_mprotect, libc::SYS_remap_file_pages,
+    libc::SYS_mseal,
+    // Processes and threads.
+    libc::SYS_execve, libc::SYS_execveat, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_wait4, libc::SYS_waitid, libc::SYS_getpid,
+    libc::SYS_getppid, libc::SYS_gettid, libc::SYS_getpgid, libc::SYS_setpgid, libc::SYS_getsid, libc::SYS_setsid, libc::SYS_kill,
+    libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_pidfd_open, libc::SYS_pidfd_send_signal, libc::SYS_set_tid_address,
+    libc::SYS_set_robust_list, libc::SYS_get_robust_list, libc::SYS_futex, libc::SYS_futex_waitv,
+    libc::SYS_rseq,
+    libc::SYS_sched_yield, libc::SYS_sched_getaffinity, libc::SYS_sched_setaffinity, libc::SYS_sched_getparam,
+    libc::SYS_sched_setparam, libc::SYS_sched_getscheduler, libc::SYS_sched_setscheduler, libc::SYS_sched_get_priority_max,
+    libc::SYS_sched_get_priority_min, libc::SYS_sched_getattr, libc::SYS_sched_setattr, libc::SYS_sched_rr_get_interval,
+    libc::SYS_getpriority, libc::SYS_setpriority, libc::SYS_ioprio_get, libc::SYS_ioprio_set, libc::SYS_getcpu,
+    libc::SYS_prctl, libc::SYS_prlimit64, libc::SYS_getrlimit, libc::SYS_setrlimit, libc::SYS_getrusage, libc::SYS_sysinfo,
+    libc::SYS_uname, libc::SYS_getrandom, libc::SYS_capget, libc::SYS_capset, libc::SYS_seccomp, libc::SYS_restart_syscall,
+    // Users: inside the box there is one, and no way to become another.
+    libc::SYS_getuid, libc::SYS_geteuid, libc::SYS_getgid, libc::SYS_getegid, libc::SYS_getresuid, libc::SYS_getresgid,
+    libc::SYS_getgroups, libc::SYS_setuid, libc::SYS_setgid, libc::SYS_setreuid, libc::SYS_setregid, libc::SYS_setresuid,
+    libc::SYS_setresgid, libc::SYS_setfsuid, libc::SYS_setfsgid, libc::SYS_setgroups,
+    // Signals.
+    libc::SYS_rt_sigaction, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigpending, libc::SYS_rt_sigsuspend, libc::SYS_rt_sigtimedwait,
+    libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo, libc::SYS_rt_sigreturn, libc::SYS_sigaltstack,
+    // Sockets, System V and POSIX IPC, all within the box's namespaces.
+    libc::SYS_socketpair, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4, libc::SYS_connect,
+    libc::SYS_getsockname, libc::SYS_getpeername, libc::SYS_getsockopt, libc::SYS_setsockopt, libc::SYS_shutdown, libc::SYS_sendto,
+    libc::SYS_recvfrom, libc::SYS_sendmsg, libc::SYS_recvmsg, libc::SYS_sendmmsg, libc::SYS_recvmmsg,
+    libc::SYS_shmget, libc::SYS_shmat, libc::SYS_shmdt, libc::SYS_shmctl, libc::SYS_semget, libc::SYS_semop, libc::SYS_semtimedop,
+    libc::SYS_semctl, libc::SYS_msgget, libc::SYS_msgsnd, libc::SYS_msgrcv, libc::SYS_msgctl, libc::SYS_mq_open, libc::SYS_mq_unlink,
+    libc::SYS_mq_timedsend, libc::SYS_mq_timedreceive, libc::SYS_mq_notify, libc::SYS_mq_getsetattr,
+    // Landlock only ever takes rights away.
+    libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self,
+];
+
+/// Calls of the first 64-bit x86 kernels that later architectures do without.
+#[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
+fn legacy_calls() -> &'static [i64] {
+    &[
+        libc::SYS_open, libc::SYS_creat, libc::SYS_stat, libc::SYS_lstat, libc::SYS_access, libc::SYS_poll, libc::SYS_select,
+        libc::SYS_getdents, libc::SYS_mkdir, libc::SYS_rmdir, libc::SYS_unlink, libc::SYS_rename, libc::SYS_link, libc::SYS_symlink,
+        libc::SYS_readlink, libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_mknod, libc::SYS_utime, libc::SYS_utimes,
+        libc::SYS_futimesat, libc::SYS_dup2, libc::SYS_pipe, libc::SYS_fork, libc::SYS_vfork, libc::SYS_getpgrp, libc::SYS_alarm,
+        libc::SYS_pause, libc::SYS_time, libc::SYS_epoll_create, libc::SYS_epoll_wait, libc::SYS_eventfd, libc::SYS_signalfd,
+        libc::SYS_inotify_init, libc::SYS_arch_prctl,
+    ]
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn legacy_calls() -> &'static [i64] {
+    &[]
+}
+
+/// Turns verdicts into a program: the architecture, then a binary search, then the verdict.
+fn assemble(verdicts: &BTreeMap<i64, Verdict>) -> Option<Vec<Instruction>> {
+    let mut program = vec![
+        load(ARCHITECTURE_OFFSET),
+        jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
+        finish(libc::SECCOMP_RET_KILL_PROCESS),
+        load(NUMBER_OFFSET),
+    ];
+    program.extend(search(&intervals(verdicts)?)?);
+    Some(program)
+}
+
+/// The numbers from which on a verdict holds, ascending from 0; neighbours differ.
+fn intervals(verdicts: &BTreeMap<i64, Verdict>) -> Option<Vec<(u32, Verdict)>> {
+    let refused = Verdict::Refuse(Errno::PERM);
+    let mut intervals = vec![(0, refused)];
+    for (&number, &verdict) in verdicts {
+        let number = u32::try_from(number).ok()?;
+        intervals.retain(|(start, _)| *start != number);
+        if intervals.last().is_none_or(|(_, before)| *before != verdict) {
+            intervals.push((number, verdict));
+        }
+        intervals.push((number + 1, refused));
+    }
+    intervals.dedup_by_key(|(_, verdict)| *verdict);
+    Some(intervals)
+}
+
+/// Finds the interval of the loaded number. A jump reaches 255 instructions, which halves the program and more.
+fn search(intervals: &[(u32, Verdict)]) -> Option<Vec<Instruction>> {
+    if let [(_, verdict)] = intervals {
+        return decide(*verdict);
+    }
+    let (left, right) = intervals.split_at(intervals.len() / 2);
+    let (left, right, start) = (search(left)?, search(right)?, right.first()?.0);
+    let mut program = vec![jump(libc::BPF_JGE, start, u8::try_from(left.len()).ok()?, 0)];
+    program.extend(left);
+    program.extend(right);
+    Some(program)
+}
+
+fn decide(verdict: Verdict) -> Option<Vec<Instruction>> {
+    let refuse = |errno: Errno| finish(libc::SECCOMP_RET_ERRNO | errno.raw_os_error().cast_unsigned());
+    let (allow, deny) = (finish(libc::SECCOMP_RET_ALLOW), refuse(Errno::PERM));
+    // Compared in 32 bits because the kernel looks at no more of these arguments; a filter that did could be passed
+    // by setting the upper ones.
+    let one_of = |argument, values: &[u32], hit, miss| {
+        let mut program = vec![load(ARGUMENTS_OFFSET + 8 * argument)];
+        for (index, value) in values.iter().enumerate() {
+            program.push(jump(libc::BPF_JEQ, *value, u8::try_from(values.len() - index).ok()?, 0));
+        }
+        program.extend([miss, hit]);
+        Some(program)
+    };
+    match verdict {
+        Verdict::Allow => Some(vec![allow]),
+        Verdict::Refuse(errno) => Some(vec![refuse(errno)]),
+        Verdict::AllowOnly { argument, values } => one_of(argument, values, allow, deny),
+        Verdict::AllowBut { argument, values } => one_of(argument, values, deny, allow),
+        Verdict::AllowWithout { argument, bits } => {
+            Some(vec![load(ARGUMENTS_OFFSET + 8 * argument), jump(libc::BPF_JSET, bits, 1, 0), allow, deny])
+        }
+    }
+}
+
+/// Where the kernel puts what a filter may look at; arguments have 64 bits, the lower half first on these machines.
+const NUMBER_OFFSET: u32 = 0;
+const ARCHITECTURE_OFFSET: u32 = 4;
+const ARGUMENTS_OFFSET: u32 = 16;
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xc000_00b7;
+
+fn load(offset: u32) -> Instruction {
+    instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, [0, 0], offset)
+}
+
+fn jump(condition: u32, value: u32, hit: u8, miss: u8) -> Instruction {
+    instruction(libc::BPF_JMP | condition | libc::BPF_K, [hit, miss], value)
+}
+
+fn finish(action: u32) -> Instruction {
+    instruction(libc::BPF_RET | libc::BPF_K, [0, 0], action)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "no code has more than 8 bits")]
+fn instruction(code: u32, [jt, jf]: [u8; 2], k: u32) -> Instruction {
+    Instruction { code: code as u16, jt, jf, k }
+}
+
+#[cfg(test)]
+#[path = "seccomp_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+
+/// Runs a filter as the kernel does.
+fn run(program: &[Instruction], architecture: u32, number: u32, arguments: [u64; 2]) -> u32 {
+    let mut data = [0_u8; 64];
+    data[..4].copy_from_slice(&number.to_le_bytes());
+    data[4..8].copy_from_slice(&architecture.to_le_bytes());
+    for (index, argument) in arguments.iter().enumerate() {
+        data[16 + 8 * index..24 + 8 * index].copy_from_slice(&argument.to_le_bytes());
+    }
+    let (mut counter, mut loaded) = (0, 0);
+    loop {
+        let Instruction { code, jt, jf, k } = program[counter];
+        let code = u32::from(code);
+        counter += 1;
+        let hit = match code & 0x07 {
+            libc::BPF_LD => {
+                let at = k as usize;
+                loaded = u32::from_le_bytes(data[at..at + 4].try_into().unwrap());
+                continue;
+            }
+            libc::BPF_RET => return k,
+            _ => match code & 0xf0 {
+                libc::BPF_JEQ => loaded == k,
+                libc::BPF_JGE => loaded >= k,
+                libc::BPF_JSET => loaded & k != 0,
+                other => panic!("unknown jump {other:#x}"),
+            },
+        };
+        counter += usize::from(if hit { jt } else { jf });
+    }
+}
+
+fn outcome(number: i64, arguments: [u64; 2]) -> Result<(), Errno> {
+    let filter = Filter::compile(false).unwrap();
+    match run(&filter.0, ARCHITECTURE, u32::try_from(number).unwrap(), arguments) {
+        libc::SECCOMP_RET_ALLOW => Ok(()),
+        other => Err(Errno::from_raw_os_error((other & 0xffff).cast_signed())),
+    }
+}
+
+#[test]
+fn every_call_gets_the_verdict_of_the_table() {
+    let (filter, verdicts) = (Filter::compile(false).unwrap(), verdicts());
+    for number in 0..1000_u32 {
+        let expected = match verdicts.get(&i64::from(number)) {
+            // These allow arguments of 0.
+            Some(Verdict::Allow | Verdict::AllowWithout { .. } | Verdict::AllowBut { .. }) => libc::SECCOMP_RET_ALLOW,
+            Some(Verdict::AllowOnly { values, .. }) if values.contains(&0) => libc::SECCOMP_RET_ALLOW,
+            Some(Verdict::Refuse(errno)) => libc::SECCOMP_RET_ERRNO | errno.raw_os_error().cast_unsigned(),
+            Some(Verdict::AllowOnly { .. }) | None => libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned(),
+        };
+        assert_eq!(run(&filter.0, ARCHITECTURE, number, [0; 2]), expected, "system call {number}");
+    }
+}
+
+#[test]
+fn dangerous_calls_are_refused() {
+    for call in [
+        libc::SYS_mount,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        libc::SYS_ptrace,
+        libc::SYS_bpf,
+        libc::SYS_keyctl,
+        libc::SYS_io_uring_setup,
+        libc::SYS_userfaultfd,
+        libc::SYS_perf_event_open,
+        libc::SYS_kexec_load,
+        libc::SYS_init_module,
+        libc::SYS_process_vm_readv,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_open_by_handle_at,
+    ] {
+        assert_eq!(outcome(call, [0; 2]), Err(Errno::PERM), "system call {call}");
+    }
+}
+
+#[test]
+fn arguments_are_judged_by_the_bits_that_the_kernel_looks_at() {
+    let upper = 1 << 32;
+    assert_eq!(outcome(libc::SYS_clone, [libc::SIGCHLD as u64, 0]), Ok(()));
+    assert_eq!(outcome(libc::SYS_clone, [libc::CLONE_NEWUSER as u64 | upper, 0]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_ioctl, [0, libc::TIOCGWINSZ]), Ok(()));
+    assert_eq!(outcome(libc::SYS_ioctl, [0, libc::TIOCSTI | upper]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_socket, [libc::AF_INET6 as u64, 0]), Ok(()));
+    assert_eq!(outcome(libc::SYS_socket, [libc::AF_VSOCK as u64, 0]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_clone3, [0; 2]), Err(Errno::NOSYS));
+}
+
+#[test]
+fn a_pinned_box_cannot_unpin_itself() {
+    let number = u32::try_from(libc::SYS_sched_setaffinity).unwrap();
+    let verdict = |pinned| run(&Filter::compile(pinned).unwrap().0, ARCHITECTURE, number, [0; 2]);
+    assert_eq!(verdict(false), libc::SECCOMP_RET_ALLOW);
+    assert_ne!(verdict(true), libc::SECCOMP_RET_ALLOW);
+}
+
+#[test]
+fn another_architecture_is_killed() {
+    let filter = Filter::compile(false).unwrap();
+    assert_eq!(run(&filter.0, 0x4000_0003, 1, [0; 2]), libc::SECCOMP_RET_KILL_PROCESS);
+    let x32 = 0x4000_0000 | u32::try_from(libc::SYS_read).unwrap();
+    assert_eq!(run(&filter.0, ARCHITECTURE, x32, [0; 2]), libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned());
+}

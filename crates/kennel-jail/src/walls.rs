@@ -1,0 +1,65 @@
+//! Which walls a box gets: the best that can be had here, or a refusal.
+
+use crate::cgroup::{Controller, Delegation};
+use crate::error::{InStage, Stage, StageError};
+use crate::fence::landlock_version;
+use crate::spec::{Hold, Isolation, JailSpec, Limits, Wall, Walls};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Decides what will hold each limit of a box.
+pub(crate) fn choose(spec: &JailSpec, delegation: &Delegation) -> Result<Walls, StageError> {
+    let whole_processors = spec.limits.milli_cpus.is_multiple_of(1000);
+    let cpu = match delegation.hold(Controller::Cpu) {
+        Some(hold) => hold,
+        None if whole_processors => Hold::Affinity,
+        None if spec.accept_missing.contains(&Wall::Cpu) => Hold::Nothing,
+        None => {
+            let asked = format!("{} cpus", f64::from(spec.limits.milli_cpus) / 1000.0);
+            return Err(Errno::OPNOTSUPP).in_stage(Stage::CpuLimit, asked);
+        }
+    };
+    Ok(Walls {
+        isolation: Isolation::Full,
+        memory: delegation.hold(Controller::Memory).unwrap_or(Hold::Watchdog),
+        pids: delegation.hold(Controller::Pids).unwrap_or(Hold::Rlimit),
+        cpu,
+        landlock: landlock_version(),
+    })
+}
+
+/// Applies to the calling process, and so to all that it starts, the limits that no cgroup holds.
+pub(crate) fn apply_rlimits(walls: &Walls, limits: &Limits) -> Result<(), StageError> {
+    let lower = |resource: Resource, name: &str, value: u64| {
+        let ceiling = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX).min(value);
+        setrlimit(resource, Rlimit { current: Some(ceiling), maximum: Some(ceiling) }).in_stage(Stage::Rlimit, name)
+    };
+    lower(Resource::Nofile, "open files", limits.open_files)?;
+    lower(Resource::Core, "core size", 0)?;
+    if walls.memory == Hold::Watchdog {
+        // Not the address space: Node reserves far more of that than it uses.
+        lower(Resource::Data, "data", limits.memory)?;
+    }
+    if walls.pids == Hold::Rlimit {
+        // Counted per user namespace; the init is one of them.
+        lower(Resource::Nproc, "processes", u64::from(limits.pids) + 1)?;
+    }
+    if walls.cpu == Hold::Affinity {
+        pin(limits.milli_cpus / 1000).in_stage(Stage::CpuLimit, "affinity")?;
+    }
+    Ok(())
+}
+
+/// Pins the calling process to so many of the processors it has, starting at one that differs from box to box.
+fn pin(count: u32) -> Result<(), Errno> {
+    let allowed = sched_getaffinity(None)?;
+    let processors = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect::<Vec<_>>();
+    let first = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic).tv_nsec.unsigned_abs();
+    let first = usize::try_from(first / 1000).unwrap_or(0) % processors.len().max(1);
+    let mut chosen = CpuSet::new();
+    for &cpu in processors.iter().cycle().skip(first).take((count as usize).min(processors.len())) {
+        chosen.set(cpu);
+    }
+    sched_setaffinity(None, &chosen)
+}

@@ -1,0 +1,107 @@
+//! Attempts to write outside the granted directories.
+
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::Runner;
+use crate::finding::{Finding, Setup, Stop, Verdict, escaped, not_possible};
+use crate::scene::Scene;
+
+pub(crate) const RUNNERS: &[(&str, Runner)] = &[
+    ("write_outside", |scene| Ok(append(scene.path(0)?)?)),
+    ("create_outside", |scene| create_in(scene.path(0)?)),
+    ("write_by_symlink", write_by_symlink),
+    ("write_by_dotdot", write_by_dotdot),
+    ("write_by_proc_root", |scene| Ok(append(&below("/proc/self/root", scene.path(0)?))?)),
+    ("write_by_proc_cwd", write_by_proc_cwd),
+    ("write_by_stdin_reopen", write_by_stdin_reopen),
+    ("rename_out", rename_out),
+    ("hard_link_outside", hard_link_outside),
+    ("write_usr_bin", |_| create_in(Path::new("/usr/bin"))),
+    ("write_etc", |_| create_in(Path::new("/etc"))),
+];
+
+/// Enough to climb to the root from any directory of a test.
+const CLIMB: &str = "../../../../../../../../../../../../../../../..";
+
+/// Adds a byte to an existing file.
+pub(crate) fn append(path: &Path) -> io::Result<Finding> {
+    OpenOptions::new().append(true).open(path)?.write_all(b"x")?;
+    Ok(escaped(format!("wrote to {}", path.display())))
+}
+
+/// Makes a file without a name, which leaves nothing behind, or where that is not known a named one.
+pub(crate) fn create_in(directory: &Path) -> Verdict {
+    let nameless = OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(directory);
+    match nameless {
+        Ok(_) => Ok(escaped(format!("made a file in {}", directory.display()))),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+            let path = directory.join(format!("kennel-hostile-{}", std::process::id()));
+            File::create_new(&path)?;
+            fs::remove_file(&path)?;
+            Ok(escaped(format!("made {}", path.display())))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// An absolute path below another place.
+fn below(place: &str, path: &Path) -> PathBuf {
+    let mut whole = PathBuf::from(place).into_os_string();
+    whole.push(path);
+    whole.into()
+}
+
+fn write_by_symlink(scene: &Scene) -> Verdict {
+    let link = scene.own_file(0)?;
+    symlink(scene.path(1)?, &link).setup("make the link")?;
+    let finding = append(&link);
+    fs::remove_file(&link).setup("remove the link")?;
+    Ok(finding?)
+}
+
+fn write_by_dotdot(scene: &Scene) -> Verdict {
+    let directory = scene.path(0)?;
+    fs::read_dir(directory).setup("list the writable directory")?;
+    Ok(append(&below(&directory.join(CLIMB).to_string_lossy(), scene.path(1)?))?)
+}
+
+fn write_by_proc_cwd(scene: &Scene) -> Verdict {
+    env::set_current_dir(scene.path(0)?).setup("enter the writable directory")?;
+    Ok(append(&below(&format!("/proc/self/cwd/{CLIMB}"), scene.path(1)?))?)
+}
+
+fn write_by_stdin_reopen(_: &Scene) -> Verdict {
+    let stdin = File::from(io::stdin().as_fd().try_clone_to_owned().setup("copy descriptor 0")?);
+    if !stdin.metadata().setup("look at descriptor 0")?.is_file() {
+        return Ok(not_possible("standard input is not a regular file"));
+    }
+    Ok(append(Path::new("/proc/self/fd/0"))?)
+}
+
+fn rename_out(scene: &Scene) -> Verdict {
+    let inside = scene.own_file(0)?;
+    let outside = scene.own_file(1)?;
+    File::create_new(&inside).setup("make a file in the writable directory")?;
+    let renamed = fs::rename(&inside, &outside);
+    let leftover = if renamed.is_ok() { &outside } else { &inside };
+    fs::remove_file(leftover).setup("remove the file")?;
+    renamed?;
+    Ok(escaped(format!("renamed to {}", outside.display())))
+}
+
+fn hard_link_outside(scene: &Scene) -> Verdict {
+    write_by_link(scene.path(0)?, &scene.own_file(1)?)
+}
+
+/// Gives a file a second name where writing is allowed, and writes through that.
+pub(crate) fn write_by_link(file: &Path, link: &Path) -> Result<Finding, Stop> {
+    fs::hard_link(file, link)?;
+    let finding = append(link);
+    fs::remove_file(link).setup("remove the link")?;
+    Ok(finding?)
+}

@@ -1,0 +1,130 @@
+//! `kennel doctor`: what this machine offers to boxes, and whether a real one was isolated.
+
+use crate::cli::Doctor;
+use crate::commands::self_check::Promise;
+use crate::failure::Failure;
+use crate::machine::{self, Check, Status};
+use kennel_box::{
+    AccessMode, BoxError, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, MountSpec, NativeEngine, Walls,
+};
+use kennel_jail::{Helper, Hold};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio::io::AsyncReadExt;
+
+/// Where the probe finds this program in its box.
+const PROBE_PROGRAM: &str = "/opt/kennel-probe";
+
+#[derive(Serialize)]
+struct Findings {
+    healthy: bool,
+    checks: Vec<Check>,
+    walls: Option<Walls>,
+}
+
+/// Examines the machine and prints what was found.
+pub(crate) fn run(flags: &Doctor) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Failure::System { what: "starting the event loop", source })?;
+    let mut checks = machine::examine();
+    let probe = runtime.block_on(probe());
+    let walls = probe.as_ref().ok().map(|(walls, _)| walls.clone());
+    checks.extend(limits(walls.as_ref()));
+    checks.push(isolation(&probe));
+    if probe.is_ok() {
+        // What could have kept boxes from being made did not.
+        checks.iter_mut().filter(|check| check.status == Status::Info).for_each(|check| check.fix = None);
+    }
+    let healthy = checks.iter().all(|check| check.status != Status::Fail);
+    let findings = Findings { healthy, checks, walls };
+    if flags.json {
+        let text = serde_json::to_string_pretty(&findings)
+            .map_err(|error| Failure::System { what: "writing the findings", source: error.into() })?;
+        println!("{text}");
+    } else {
+        show(&findings);
+    }
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Makes a real box and lets this program look around in it.
+async fn probe() -> Result<(Walls, Vec<Promise>), BoxError> {
+    let host = HostView::current();
+    let own = std::fs::canonicalize(Helper::own_program()).unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    let spec = BoxSpec {
+        mounts: vec![MountSpec { host_path: own, mount_path: Some(PROBE_PROGRAM.into()), mode: AccessMode::ReadOnly }],
+        ..BoxSpec::default()
+    };
+    let plan = spec.plan(&host, &MountRules::for_user(&host.home), &[])?;
+    let engine = NativeEngine::new(EngineKind::Native, Helper::own_program());
+    let made = engine.create(&plan).await?;
+    let command = Command { program: PROBE_PROGRAM.into(), args: vec!["self-check".into()], ..Command::default() };
+    let mut process = made.start(&command).await?;
+    let mut text = String::new();
+    // What cannot be read or parsed shows as a probe that kept no promise.
+    let _ = process.stdout.read_to_string(&mut text).await;
+    let promises = serde_json::from_str(&text).unwrap_or_default();
+    let walls = made.walls().clone();
+    made.destroy().await?;
+    Ok((walls, promises))
+}
+
+fn limits(walls: Option<&Walls>) -> Vec<Check> {
+    let Some(walls) = walls else { return Vec::new() };
+    [("memory limit", walls.memory), ("process limit", walls.pids), ("processor limit", walls.cpu)]
+        .into_iter()
+        .map(|(name, hold)| match hold {
+            Hold::CgroupV1 | Hold::CgroupV2 => Check::new(name, Status::Ok, hold.to_string()),
+            _ => Check::new(name, Status::Weak, hold.to_string()).fix(
+                "delegate cgroups to get the real limit: systemd-run --user --scope -p Delegate=yes kennel …, or run as root",
+            ),
+        })
+        .collect()
+}
+
+fn isolation(probe: &Result<(Walls, Vec<Promise>), BoxError>) -> Check {
+    let name = "probe box";
+    match probe {
+        Err(error) => {
+            let hint = match error {
+                BoxError::Jail(error) => error.hint(),
+                _ => None,
+            };
+            Check::new(name, Status::Fail, error.to_string()).fix(hint.unwrap_or("see the lines above"))
+        }
+        Ok((_, promises)) => {
+            let broken = promises.iter().filter(|promise| !promise.held);
+            let broken = broken.map(|promise| format!("{} ({})", promise.name, promise.seen)).collect::<Vec<_>>();
+            if promises.is_empty() {
+                Check::new(name, Status::Fail, "made, but the program in it said nothing".into())
+                    .fix("report this with the output of --json")
+            } else if broken.is_empty() {
+                Check::new(
+                    name,
+                    Status::Ok,
+                    format!("isolated: {} promises tried from inside, all held", promises.len()),
+                )
+            } else {
+                Check::new(name, Status::Fail, format!("not isolated: {}", broken.join("; ")))
+                    .fix("do not run untrusted programs here; report this")
+            }
+        }
+    }
+}
+
+fn show(findings: &Findings) {
+    for check in &findings.checks {
+        println!("{:>5}  {:<17} {}", check.status.word(), check.name, check.detail);
+        if let Some(fix) = &check.fix {
+            println!("{:25}fix: {fix}", "");
+        }
+    }
+    println!();
+    println!(
+        "{}",
+        if findings.healthy { "Boxes can be made here." } else { "Boxes cannot be made here as they should." }
+    );
+}

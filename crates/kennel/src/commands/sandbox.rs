@@ -1,0 +1,87 @@
+//! From the flags of a command to the plan of a box.
+
+use crate::cli::{BoxFlags, EngineName, OnOff, ProfileName, WallName};
+use crate::failure::Failure;
+use kennel_box::{AccessMode, BoxPlan, BoxSpec, EngineKind, HostView, MountRules, MountSpec, Network, Profile, Wall};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Checks the flags against the rules and this machine.
+pub(crate) fn plan(flags: &BoxFlags, program: &OsStr) -> Result<BoxPlan, Failure> {
+    let host = HostView::current();
+    let program = Path::new(program);
+    let programs = if program.components().count() > 1 { vec![host.cwd.join(program)] } else { Vec::new() };
+    let programs = programs.iter().map(PathBuf::as_path).collect::<Vec<_>>();
+    Ok(spec(flags, &host.cwd)?.plan(&host, &MountRules::for_user(&host.home), &programs)?)
+}
+
+fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
+    let mounts = |paths: &[PathBuf], mode| paths.iter().map(move |path| mount(path, mode, cwd)).collect::<Vec<_>>();
+    Ok(BoxSpec {
+        engine: match flags.engine {
+            EngineName::Native => EngineKind::Native,
+            EngineName::Host => EngineKind::Host,
+        },
+        profile: match flags.profile {
+            ProfileName::Default => Profile::Default,
+            ProfileName::Offline => Profile::Offline,
+            ProfileName::OfflineReadonly => Profile::OfflineReadonly,
+            ProfileName::NetworkBasic => Profile::NetworkBasic,
+            ProfileName::NetworkExtended => Profile::NetworkExtended,
+        },
+        network: flags.network.map(|network| match network {
+            OnOff::Off => Network::Off,
+            OnOff::On => Network::On,
+        }),
+        mounts: [mounts(&flags.read, AccessMode::ReadOnly), mounts(&flags.write, AccessMode::ReadWrite)].concat(),
+        workdir: flags.cwd.as_ref().map(|path| normal(&cwd.join(path))),
+        env: flags.env.iter().map(|text| variable(text)).collect::<Result<BTreeMap<_, _>, _>>()?,
+        cpus: flags.cpus,
+        memory: flags.memory,
+        pids: flags.pids,
+        tmp_size: flags.tmp_size,
+        timeout: flags.timeout,
+        accept_missing: flags.accept_missing.iter().map(|WallName::Cpu| Wall::Cpu).collect(),
+        ..BoxSpec::default()
+    })
+}
+
+/// `PATH` or `PATH:PLACE`; a colon that no absolute place follows belongs to the path.
+fn mount(text: &Path, mode: AccessMode, cwd: &Path) -> MountSpec {
+    let bytes = text.as_os_str().as_bytes();
+    let split = bytes.windows(2).rposition(|pair| pair == b":/").filter(|_| !text.exists());
+    let part = |bytes| PathBuf::from(OsString::from(OsStr::from_bytes(bytes)));
+    match split {
+        Some(at) => {
+            MountSpec { host_path: cwd.join(part(&bytes[..at])), mount_path: Some(part(&bytes[at + 1..])), mode }
+        }
+        None => MountSpec { host_path: cwd.join(text), mount_path: None, mode },
+    }
+}
+
+/// Takes `.` and `..` out of a path by its letters alone, for a place in the box.
+fn normal(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                plain.pop();
+            }
+            std::path::Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+fn variable(text: &str) -> Result<(String, String), Failure> {
+    if let Some((name, value)) = text.split_once('=') {
+        return Ok((name.to_owned(), value.to_owned()));
+    }
+    match std::env::var(text) {
+        Ok(value) => Ok((text.to_owned(), value)),
+        Err(_) => Err(Failure::Argument(format!("--env {text}: you have no such variable; write {text}=VALUE"))),
+    }
+}

@@ -1,0 +1,70 @@
+//! How a command fails: what, why, and what to do, in plain lines on standard error.
+
+use kennel_box::BoxError;
+use kennel_jail::{JailError, Stage};
+use std::fmt;
+use std::process::ExitCode;
+
+/// The codes that `env` and the container engines use for the same reasons.
+const KENNEL_FAILED: u8 = 125;
+const NOT_EXECUTABLE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A box could not be made or used.
+    #[error(transparent)]
+    Box(#[from] BoxError),
+    /// An argument makes no sense.
+    #[error("{0}")]
+    Argument(String),
+    /// The system refused something that always works.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// A failure as it is shown.
+pub(crate) struct Shown(Failure);
+
+impl<F: Into<Failure>> From<F> for Shown {
+    fn from(failure: F) -> Self {
+        Self(failure.into())
+    }
+}
+
+impl From<JailError> for Failure {
+    fn from(error: JailError) -> Self {
+        Self::Box(error.into())
+    }
+}
+
+impl Shown {
+    /// The exit code that tells a script what happened.
+    pub(crate) fn code(&self) -> ExitCode {
+        let code = match &self.0 {
+            Failure::Box(BoxError::Jail(JailError::NotStarted(error))) if error.stage == Stage::Execute => {
+                if error.errno() == rustix::io::Errno::NOENT { NOT_FOUND } else { NOT_EXECUTABLE }
+            }
+            _ => KENNEL_FAILED,
+        };
+        ExitCode::from(code)
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kennel: {}", self.0)?;
+        if let Failure::Box(BoxError::Jail(error)) = &self.0
+            && let Some(hint) = error.hint()
+        {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! The command line: thin commands that wire the crates.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod failure;
+mod machine;
+mod terminal;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything else: the helper that makes boxes is this same program, and must stay small.
+    kennel_jail::run_if_helper();
+    match commands::run(cli::Arguments::parse()) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("{failure}");
+            failure.code()
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The caller's terminal while a boxed program uses one of its own: bytes go across, nothing else does.
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::termios::{OptionalActions, OutputModes, Termios, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Which of the caller's standard streams are terminals.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terminals {
+    pub(crate) stdin: bool,
+    pub(crate) stdout: bool,
+    pub(crate) stderr: bool,
+}
+
+impl Terminals {
+    pub(crate) fn current() -> Self {
+        Self {
+            stdin: io::stdin().is_terminal(),
+            stdout: io::stdout().is_terminal(),
+            stderr: io::stderr().is_terminal(),
+        }
+    }
+
+    pub(crate) fn any(self) -> bool {
+        self.stdin || self.stdout || self.stderr
+    }
+}
+
+/// The two terminals tied together, until dropped.
+pub(crate) struct Bridge {
+    inner: Arc<File>,
+    saved: Option<Termios>,
+    output: Option<JoinHandle<()>>,
+}
+
+impl Bridge {
+    /// Ties the terminal of a boxed program to the caller's.
+    ///
+    /// The box never gets the caller's terminal itself: it could read what is typed, or type for the user.
+    pub(crate) fn new(inner: OwnedFd, terminals: Terminals) -> io::Result<Self> {
+        let inner = Arc::new(File::from(inner));
+        let mut modes = if terminals.stdin { tcgetattr(io::stdin())? } else { tcgetattr(&*inner)? };
+        let mut saved = None;
+        if terminals.stdin {
+            tcsetattr(&*inner, OptionalActions::Now, &modes)?;
+            saved = Some(modes.clone());
+            modes.make_raw();
+            tcsetattr(io::stdin(), OptionalActions::Now, &modes)?;
+            let typed = Arc::clone(&inner);
+            // Ends with the process: nothing can wake a thread that waits for a person to type.
+            std::thread::spawn(move || pump(io::stdin().lock(), &*typed));
+        } else {
+            // The caller's terminal turns line feeds into new lines already; twice would be wrong.
+            modes.output_modes.remove(OutputModes::OPOST);
+            tcsetattr(&*inner, OptionalActions::Now, &modes)?;
+        }
+        let shown = Arc::clone(&inner);
+        let output = std::thread::spawn(move || {
+            if terminals.stdout { pump(&*shown, io::stdout().lock()) } else { pump(&*shown, io::stderr().lock()) }
+        });
+        let bridge = Self { inner, saved, output: Some(output) };
+        bridge.resize();
+        Ok(bridge)
+    }
+
+    /// Gives the inner terminal the size of the outer one.
+    pub(crate) fn resize(&self) {
+        let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+        let sizes = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+        if let Some(size) = sizes.into_iter().find_map(|stream| tcgetwinsize(stream).ok()) {
+            // A terminal that cannot be resized stays as it is.
+            let _ = tcsetwinsize(&*self.inner, size);
+        }
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        // The box has ended, so what it wrote is complete, and the pump ends after the last byte.
+        if let Some(output) = self.output.take() {
+            let _ = output.join();
+        }
+        if let Some(saved) = &self.saved {
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, saved);
+        }
+    }
+}
+
+/// Copies until either side ends.
+fn pump(mut from: impl Read, mut to: impl Write) {
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => {
+                if to.write_all(&buffer[..length]).and_then(|()| to.flush()).is_err() {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // How a terminal says that its other side is closed.
+            Err(_) => return,
+        }
+    }
+}
