@@ -37,13 +37,13 @@ impl NativeEngine {
         if let Some(helper) = held.as_ref() {
             return Ok(Arc::clone(helper));
         }
-        let helper = Arc::new(Helper::start(&self.program)?);
+        let helper = Arc::new(Helper::start(&self.program, self.kind.isolation())?);
         *held = Some(Arc::clone(&helper));
         Ok(helper)
     }
 
     async fn create_box(&self, plan: &BoxPlan) -> Result<Arc<dyn RunningBox>, BoxError> {
-        let spec = plan.jail_spec(self.kind);
+        let spec = plan.jail_spec();
         let mut jail = self.helper()?.create(&spec);
         if matches!(jail, Err(JailError::HelperGone)) {
             // Somebody killed the helper; the boxes it made live on, and a new one makes the next.
@@ -53,10 +53,7 @@ impl NativeEngine {
         let jail = jail?;
         let channel = Arc::new(Waitable::new(jail.channel)?);
         let remains = Waitable::new(jail.remains)?;
-        let walls = match channel.receive().await? {
-            JailEvent::Ready(walls) => walls,
-            _ => return Err(JailError::BoxEnded.into()),
-        };
+        let JailEvent::Ready(walls) = channel.receive().await? else { return Err(JailError::BoxEnded.into()) };
         let processes = Arc::new(Mutex::new(Processes::default()));
         let (burial, gone) = watch::channel(false);
         let listener = listen(Arc::clone(&channel), remains, Arc::clone(&processes), burial);

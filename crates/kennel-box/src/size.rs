@@ -48,7 +48,7 @@ impl FromStr for Size {
             return Err(error());
         }
         let thousandths = format!("{fraction:0<3}").parse::<u64>().map_err(|_| error())?;
-        whole.checked_add(factor / 1000 * thousandths).map(Self).ok_or_else(error)
+        whole.checked_add(factor * thousandths / 1000).map(Self).ok_or_else(error)
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
         for (text, bytes) in
             [("0", 0), ("65536", 65536), ("512M", 512 << 20), ("1.5g", 3 << 29), ("2KiB", 2048), ("1GB", 1 << 30)]
         {
-            assert_eq!(text.parse(), Ok(Size(bytes)).map_err(|e: SizeError| e), "{text}");
+            assert_eq!(text.parse(), Ok::<_, SizeError>(Size(bytes)), "{text}");
         }
         for text in ["", "M", "-1", "1.5", "1.2345G", "99999999T", "12X", "1 M G"] {
             assert!(text.parse::<Size>().is_err(), "{text}");
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_size_reads_back_as_it_is_shown() {
         for bytes in [0, 1, 1023, 1024, 3 << 29, (1 << 30) + 1, 512 << 20] {
-            assert_eq!(Size(bytes).to_string().parse(), Ok(Size(bytes)).map_err(|e: SizeError| e));
+            assert_eq!(Size(bytes).to_string().parse(), Ok::<_, SizeError>(Size(bytes)));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::mounts::{CheckedPath, MountRules};
 use crate::profile::Profile;
 use crate::size::Size;
 use crate::toolchain;
-use kennel_jail::{Access, Grant, INNER_HOME, Isolation, JailSpec, Limits, Network, ProcessSpec, Wall};
+use kennel_jail::{Access, Grant, INNER_HOME, JailSpec, Limits, Network, ProcessSpec, Wall};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -47,7 +47,7 @@ pub struct BoxSpec {
     pub pids: Option<u32>,
     /// Descriptors a process may have open.
     pub fds: Option<u64>,
-    /// What `/tmp`, the home directory and `/dev/shm` may hold, each.
+    /// What `/tmp` and the home directory may hold, each.
     pub tmp_size: Option<Size>,
     /// Whether the root of the box is sealed.
     pub read_only_rootfs: Option<bool>,
@@ -246,12 +246,8 @@ impl BoxSpec {
 impl BoxPlan {
     /// The box in the words of the jail.
     #[must_use]
-    pub fn jail_spec(&self, engine: EngineKind) -> JailSpec {
+    pub fn jail_spec(&self) -> JailSpec {
         JailSpec {
-            isolation: match engine {
-                EngineKind::Native => Isolation::Full,
-                EngineKind::Host => Isolation::None,
-            },
             network: self.network,
             grants: self.grants.clone(),
             limits: self.limits,

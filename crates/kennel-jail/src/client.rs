@@ -2,23 +2,25 @@
 
 use crate::error::JailError;
 use crate::report::ExitReport;
-use crate::spec::{JailSpec, ProcessSpec, Walls};
+use crate::spec::{Isolation, JailSpec, ProcessSpec, Walls};
 use crate::wire::{self, Event, HelperRequest, Request, Stdio, Tombstone};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// The argument that makes Kennel's program act as the helper.
-const HELPER_ARGUMENT: &str = "__jail-helper";
+/// The arguments that make Kennel's program act as the helper, for boxes with walls and for those without.
+const CONFINED: &str = "__jail-helper";
+const UNCONFINED: &str = "__host-helper";
 
 /// Turns the calling process into the helper, if it was started as one. To be called before anything else in `main`.
 pub fn run_if_helper() {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|argument| argument == HELPER_ARGUMENT) && arguments.next().is_none() {
-        let code = i32::from(crate::helper::run().is_err());
-        std::process::exit(code);
-    }
+    let isolation = match std::env::args_os().nth(1) {
+        Some(argument) if argument == CONFINED => Isolation::Full,
+        Some(argument) if argument == UNCONFINED => Isolation::None,
+        _ => return,
+    };
+    std::process::exit(i32::from(crate::helper::run(isolation).is_err()));
 }
 
 /// The process that makes boxes. Dropping it ends all of them.
@@ -32,12 +34,15 @@ pub struct Helper {
 
 impl Helper {
     /// Starts a helper by executing a program whose `main` begins with [`run_if_helper`], normally the caller's own.
-    pub fn start(program: &Path) -> Result<Self, JailError> {
+    pub fn start(program: &Path, isolation: Isolation) -> Result<Self, JailError> {
         let failed = |source| JailError::HelperStart { program: program.to_path_buf(), source };
         let (control, theirs) = wire::pair().map_err(|errno| failed(errno.into()))?;
         // Nothing of the environment: the helper needs none, and secrets in it would be readable in its /proc.
         let child = Command::new(program)
-            .arg(HELPER_ARGUMENT)
+            .arg(match isolation {
+                Isolation::Full => CONFINED,
+                Isolation::None => UNCONFINED,
+            })
             .env_clear()
             .stdin(theirs)
             .stdout(std::process::Stdio::null())

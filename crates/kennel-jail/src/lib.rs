@@ -24,6 +24,7 @@ mod standing;
 mod sys;
 mod walls;
 mod wire;
+mod workshop;
 
 pub use client::{Channel, Helper, Jail, JailEvent, Leftovers, Remains, Stream, run_if_helper};
 pub use error::{JailError, Stage, StageError};

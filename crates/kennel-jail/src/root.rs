@@ -11,7 +11,7 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Directories of the base system, shown read-only, or as the links they are.
 const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
@@ -41,9 +41,10 @@ const LARGEST_COPY: u64 = 512 * 1024;
 
 const DEVICES: [&str; 6] = ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
-const LINKS: [(&str, &str); 6] = [
+const LINKS: [(&str, &str); 7] = [
     ("/dev/fd", "/proc/self/fd"),
     ("/dev/ptmx", "pts/ptmx"),
+    ("/dev/shm", "/tmp"),
     ("/dev/stderr", "/proc/self/fd/2"),
     ("/dev/stdin", "/proc/self/fd/0"),
     ("/dev/stdout", "/proc/self/fd/1"),
@@ -215,7 +216,7 @@ pub(crate) fn enter(nodes: Nodes, limits: &Limits, writable: bool) -> Result<(),
     for node in nodes.base {
         builder.add(node)?;
     }
-    for (at, mode) in [("/tmp", "1777"), (INNER_HOME, "0700"), ("/dev/shm", "1777")] {
+    for (at, mode) in [("/tmp", "1777"), (INNER_HOME, "0700")] {
         let mount = scratch_space(limits, mode).in_stage(Stage::Mount, at)?;
         builder.own.push(device(&mount).in_stage(Stage::Mount, at)?);
         builder.attach(Path::new(at), &mount, true)?;
@@ -300,20 +301,17 @@ impl Builder {
     /// Opens a directory of the new root, making what is missing of its path. No symlink is followed: a granted
     /// directory may hold any, planted to lead the mount elsewhere.
     fn directory(&self, path: &Path) -> Result<OwnedFd, StageError> {
-        let mut current = open_beneath(&self.root, ".").in_stage(Stage::Mount, path.display())?;
-        for component in path.components() {
-            let Component::Normal(name) = component else { continue };
-            current = match open_beneath(&current, name) {
-                Err(Errno::NOENT) => {
-                    self.must_own(&current, path)?;
-                    rustix::fs::mkdirat(&current, name, Mode::from_raw_mode(0o755))
-                        .and_then(|()| open_beneath(&current, name))
-                }
-                other => other,
+        let relative = path.strip_prefix("/").ok().filter(|path| *path != Path::new("")).unwrap_or(Path::new("."));
+        match open_beneath(&self.root, relative) {
+            Err(Errno::NOENT) => {
+                let (parent, name) = self.parent(path)?;
+                self.must_own(&parent, path)?;
+                rustix::fs::mkdirat(&parent, &name, Mode::from_raw_mode(0o755))
+                    .and_then(|()| open_beneath(&parent, &name))
+                    .in_stage(Stage::Mount, path.display())
             }
-            .in_stage(Stage::Mount, path.display())?;
+            other => other.in_stage(Stage::Mount, path.display()),
         }
-        Ok(current)
     }
 
     fn parent(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), StageError> {

@@ -14,8 +14,6 @@ pub const INNER_HOME: &str = "/home/kennel";
 /// One box. Everything in it is already checked; the jail carries it out or refuses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JailSpec {
-    /// Which walls stand around the box.
-    pub isolation: Isolation,
     /// Whether the box shares the host's network.
     pub network: Network,
     /// Paths of the host that the box sees beside the base system.
@@ -94,7 +92,7 @@ pub struct Limits {
     pub milli_cpus: u32,
     /// Open descriptors of one process.
     pub open_files: u64,
-    /// Bytes that `/tmp`, the home directory and `/dev/shm` may hold, each.
+    /// Bytes that `/tmp` and the home directory may hold, each.
     pub scratch: u64,
 }
 

@@ -6,9 +6,8 @@ use crate::sys::{self, Cloned};
 use crate::wire;
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags};
-use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
-use rustix::process::{Pid, WaitOptions, getegid, geteuid, getpid, waitpid};
+use rustix::process::{Pid, getegid, geteuid, getpid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use std::fs;
 
@@ -81,7 +80,7 @@ impl Standing {
                     rustix::fs::openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()
                 });
                 drop(here);
-                while let Err(Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
+                sys::reap(pid);
                 namespace
             }
         }

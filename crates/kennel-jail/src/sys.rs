@@ -61,6 +61,11 @@ pub(crate) fn signal_one(pid: Pid, signal: i32) -> Result<(), Errno> {
     check(unsafe { libc::kill(pid.as_raw_nonzero().get(), signal) })
 }
 
+/// Waits for the end of a child.
+pub(crate) fn reap(pid: Pid) {
+    while let Err(Errno::INTR) = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()) {}
+}
+
 /// Changes the attributes of a mount, and of those beneath it when asked.
 pub(crate) fn mount_setattr(mount: impl AsFd, recursive: bool, attributes: &libc::mount_attr) -> Result<(), Errno> {
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };

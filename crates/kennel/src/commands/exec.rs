@@ -27,6 +27,8 @@ const FORWARDED: [fn() -> SignalKind; 6] = [
 pub(crate) fn run(flags: Exec) -> Result<ExitCode, Failure> {
     let mut words = flags.command.into_iter();
     let program = words.next().ok_or_else(|| Failure::Argument("no command was given".into()))?;
+    // Started first, so that it gets ready while the box is planned.
+    let helper = Helper::start(&Helper::own_program(), sandbox::engine(&flags.sandbox).isolation())?;
     let plan = sandbox::plan(&flags.sandbox, &program)?;
     if plan.engine == EngineKind::Host {
         eprintln!("kennel: --engine host: no box; the command can do all that you can do");
@@ -36,16 +38,15 @@ pub(crate) fn run(flags: Exec) -> Result<ExitCode, Failure> {
         .build()
         .map_err(|source| Failure::System { what: "starting the event loop", source })?;
     let command = Command { program, args: words.collect(), ..Command::default() };
-    let report = runtime.block_on(run_in_box(&plan, &command, flags.verbose))?;
+    let report = runtime.block_on(run_in_box(helper, &plan, &command, flags.verbose))?;
     explain(&report, &plan);
     // The codes of the kernel fit; anything else would be a bug better seen than hidden.
     Ok(ExitCode::from(u8::try_from(report.shell_code()).unwrap_or(u8::MAX)))
 }
 
-async fn run_in_box(plan: &BoxPlan, command: &Command, verbose: bool) -> Result<ExitReport, Failure> {
+async fn run_in_box(helper: Helper, plan: &BoxPlan, command: &Command, verbose: bool) -> Result<ExitReport, Failure> {
     let mut signals = Signals::catch()?;
-    let helper = Helper::start(&Helper::own_program())?;
-    let Jail { channel, remains } = helper.create(&plan.jail_spec(plan.engine))?;
+    let Jail { channel, remains } = helper.create(&plan.jail_spec())?;
     let channel = Waitable::new(channel)?;
     let terminals = Terminals::current();
     let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());

@@ -17,13 +17,18 @@ pub(crate) fn plan(flags: &BoxFlags, program: &OsStr) -> Result<BoxPlan, Failure
     Ok(spec(flags, &host.cwd)?.plan(&host, &MountRules::for_user(&host.home), &programs)?)
 }
 
+/// The engine that the flags name.
+pub(crate) fn engine(flags: &BoxFlags) -> EngineKind {
+    match flags.engine {
+        EngineName::Native => EngineKind::Native,
+        EngineName::Host => EngineKind::Host,
+    }
+}
+
 fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
     let mounts = |paths: &[PathBuf], mode| paths.iter().map(move |path| mount(path, mode, cwd)).collect::<Vec<_>>();
     Ok(BoxSpec {
-        engine: match flags.engine {
-            EngineName::Native => EngineKind::Native,
-            EngineName::Host => EngineKind::Host,
-        },
+        engine: engine(flags),
         profile: match flags.profile {
             ProfileName::Default => Profile::Default,
             ProfileName::Offline => Profile::Offline,
