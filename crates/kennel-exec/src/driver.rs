@@ -96,9 +96,12 @@ async fn live(
         pumps.spawn(pump.run());
     }
     let mut writer = JoinSet::new();
-    if let Some(jobs) = process.stdin.open() {
-        let process = Arc::clone(process);
-        writer.spawn(async move { process.stdin.run(stdin, jobs).await });
+    match process.stdin.open() {
+        Some(jobs) => {
+            let process = Arc::clone(process);
+            writer.spawn(async move { process.stdin.run(stdin, jobs).await });
+        }
+        None => drop(stdin),
     }
     process.has_started(Arc::clone(&handle));
     let _ = started.send(Ok(()));

@@ -52,7 +52,7 @@ pub(crate) struct Process {
     pub(crate) limits: Arc<Limits>,
     pub(crate) log: Arc<EventLog>,
     pub(crate) stdin: Stdin,
-    /// Cancelled when nobody can ask for the process any more.
+    /// Cancelled when the process, if it is closed, is no longer to be kept.
     pub(crate) forgotten: CancellationToken,
     stderr: Mutex<StderrRing>,
     handle: Mutex<Option<Arc<dyn ProcessHandle>>>,

@@ -183,25 +183,23 @@ impl Session {
         lock(&self.table).processes.values().cloned().collect()
     }
 
-    /// Counts a process among the closed ones and forgets the oldest of these if there are too many.
+    /// Counts a process among the closed ones; if there are too many, the oldest has to go.
     pub(crate) fn retire(&self, process: &Arc<Process>) {
         let mut table = lock(&self.table);
         table.finished.push_back(Arc::clone(process));
         while table.finished.len() > self.limits.finished_processes
             && let Some(oldest) = table.finished.pop_front()
         {
-            table.processes.remove(&oldest.id);
+            // Its driver forgets it, as it would have when its time was up.
             oldest.forgotten.cancel();
         }
     }
 
-    /// Removes a process. Its id may belong to a successor by now, which stays.
+    /// Removes a process, which its driver does last of all; its id is free from then on.
     pub(crate) fn forget(&self, process: &Arc<Process>) {
         let mut table = lock(&self.table);
         table.finished.retain(|other| !Arc::ptr_eq(other, process));
-        if table.processes.get(&process.id).is_some_and(|other| Arc::ptr_eq(other, process)) {
-            table.processes.remove(&process.id);
-        }
+        table.processes.remove(&process.id);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cgroup::{BoxCgroup, Events};
 use crate::error::{InStage, Stage, StageError};
 use crate::process::{self, Fence};
 use crate::report::{ExitCause, ExitReport, ExitStatus};
-use crate::root::{self, Nodes};
+use crate::root::{self, Node};
 use crate::seccomp::Filter;
 use crate::spec::{Hold, INNER_ID, Isolation, JailSpec, Limits, Network, ProcessSpec, Walls};
 use crate::wire::{self, Event, Request, Stdio};
@@ -31,7 +31,8 @@ pub(crate) enum Word {
 /// What a freshly cloned init has to build.
 pub(crate) struct Init<'a> {
     pub(crate) wait: OwnedFd,
-    pub(crate) nodes: Nodes,
+    pub(crate) base: Vec<Node>,
+    pub(crate) grants: Vec<Node>,
     pub(crate) walls: Walls,
     pub(crate) filter: &'a Filter,
     pub(crate) spec: &'a JailSpec,
@@ -90,7 +91,7 @@ fn serve(channel: &OwnedFd, ready: Result<Ready, StageError>, limited: Option<(&
 /// The order matters: first who we are, then what we see, then what we may use, last what we may ask of the kernel.
 fn build(channel: &OwnedFd, init: Init<'_>) -> Result<Ready, StageError> {
     let mut keep = vec![channel.as_raw_fd(), init.wait.as_raw_fd()];
-    keep.extend(init.nodes.descriptors());
+    keep.extend(init.base.iter().chain(&init.grants).filter_map(Node::descriptor));
     keep.extend(init.cgroup.descriptors());
     sys::close_others(&keep).in_stage(Stage::Clone, "")?;
     // Standard input was the helper's own channel.
@@ -114,7 +115,7 @@ fn build(channel: &OwnedFd, init: Init<'_>) -> Result<Ready, StageError> {
         Err(Errno::NOSYS) => {}
         other => other.in_stage(Stage::Privileges, "session keyring")?,
     }
-    root::enter(init.nodes, &init.spec.limits, init.spec.writable_root)?;
+    root::enter(init.base, init.grants, &init.spec.limits, init.spec.writable_root)?;
     walls::apply_rlimits(&init.walls, &init.spec.limits)?;
     drop_privileges().in_stage(Stage::Privileges, "")?;
     init.filter.install()?;

@@ -8,6 +8,7 @@
 //! again as a tiny single-threaded process that clones boxes on request; and the init of each box. They talk in
 //! datagrams over inherited descriptors; nothing is ever put on a command line.
 
+mod base;
 mod census;
 mod cgroup;
 mod client;

@@ -1,7 +1,7 @@
-//! The box's root: what it shows of the host, opened outside by the helper and put together inside by the init.
+//! The box's root: granted paths, opened outside by the helper, and all of it put together inside by the init.
 
 use crate::error::{InStage, Stage, StageError};
-use crate::spec::{Access, FileIdentity, Grant, INNER_HOME, INNER_ID, JailSpec, Limits, Network};
+use crate::spec::{Access, FileIdentity, Grant, INNER_HOME, JailSpec, Limits};
 use crate::sys;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
@@ -12,44 +12,6 @@ use rustix::mount::{
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Directories of the base system, shown read-only, or as the links they are.
-const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
-
-/// Directories of `/etc` that programs need; nothing here names users, hosts or secrets.
-const ETC_DIRECTORIES: [&str; 6] =
-    ["alternatives", "crypto-policies", "fonts", "pki/ca-trust", "pki/tls/certs", "ssl/certs"];
-
-/// Files of `/etc` that programs need, as small as they are copied rather than mounted: a mount costs more.
-const ETC_FILES: [&str; 12] = [
-    "gai.conf",
-    "host.conf",
-    "ld.so.cache",
-    "locale.alias",
-    "localtime",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "protocols",
-    "services",
-    "ssl/openssl.cnf",
-    "timezone",
-];
-
-/// The largest file of `/etc` that is copied.
-const LARGEST_COPY: u64 = 512 * 1024;
-
-const DEVICES: [&str; 6] = ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
-
-const LINKS: [(&str, &str); 7] = [
-    ("/dev/fd", "/proc/self/fd"),
-    ("/dev/ptmx", "pts/ptmx"),
-    ("/dev/shm", "/tmp"),
-    ("/dev/stderr", "/proc/self/fd/2"),
-    ("/dev/stdin", "/proc/self/fd/0"),
-    ("/dev/stdout", "/proc/self/fd/1"),
-    ("/var/tmp", "/tmp"),
-];
 
 /// The bytes and files the root itself may hold: mount points, links and a few small files.
 const ROOT_OPTIONS: [(&str, &str); 3] = [("size", "4m"), ("nr_inodes", "16k"), ("mode", "0755")];
@@ -76,55 +38,15 @@ impl Node {
     }
 }
 
-/// Everything a box shows, in the order in which it is put together.
-pub(crate) struct Nodes {
-    /// The same for every box.
-    base: Vec<Node>,
-    /// What this box was granted, on top of that and of the box's own scratch space.
-    grants: Vec<Node>,
-}
-
-impl Nodes {
-    /// The descriptors held.
-    pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
-        self.base.iter().chain(&self.grants).filter_map(Node::descriptor)
-    }
-}
-
-/// Opens everything the box shows of the host. Done outside, where the paths mean what they say.
-pub(crate) fn open(spec: &JailSpec, owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>) -> Result<Nodes, StageError> {
-    let mut nodes = Vec::new();
-    let etc = |name: &&str| Path::new("/etc").join(name);
-    for path in SYSTEM.iter().map(PathBuf::from).chain(ETC_DIRECTORIES.iter().map(etc)).chain(ETC_FILES.iter().map(etc))
-    {
-        nodes.extend(open_system(path)?);
-    }
-    for path in DEVICES {
-        let tree = clone_tree(CWD, path).in_stage(Stage::Mount, path)?;
-        set_attributes(&tree, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC, None).in_stage(Stage::Mount, path)?;
-        nodes.push(Node::Tree { at: path.into(), tree, directory: false });
-    }
-    nodes.extend(LINKS.map(|(at, to)| Node::Link { at: at.into(), to: to.into() }));
-    nodes.extend(own_files(spec.network));
+/// Opens what a box was granted. Done outside, where the paths mean what they say.
+pub(crate) fn open_grants(
+    spec: &JailSpec,
+    owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>,
+) -> Result<Vec<Node>, StageError> {
     let mut grants = spec.grants.iter().collect::<Vec<_>>();
+    // What is mounted inside another grant comes after it.
     grants.sort_by_key(|grant| grant.target.components().count());
-    let grants = grants.into_iter().map(|grant| open_grant(grant, owner)).collect::<Result<_, _>>()?;
-    Ok(Nodes { base: nodes, grants })
-}
-
-fn open_system(path: PathBuf) -> Result<Option<Node>, StageError> {
-    let Ok(metadata) = fs::symlink_metadata(&path) else { return Ok(None) };
-    if metadata.is_symlink() {
-        let to = fs::read_link(&path).in_stage(Stage::Mount, path.display())?;
-        return Ok(Some(Node::Link { at: path, to }));
-    }
-    if metadata.is_file() && metadata.len() <= LARGEST_COPY {
-        let content = fs::read(&path).in_stage(Stage::Mount, path.display())?;
-        return Ok(Some(Node::File { at: path, content }));
-    }
-    let tree = clone_tree(CWD, &path).in_stage(Stage::Mount, path.display())?;
-    set_attributes(&tree, READ_ONLY, None).in_stage(Stage::Mount, path.display())?;
-    Ok(Some(Node::Tree { at: path, tree, directory: metadata.is_dir() }))
+    grants.into_iter().map(|grant| open_grant(grant, owner)).collect()
 }
 
 fn open_grant(grant: &Grant, owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>) -> Result<Node, StageError> {
@@ -158,9 +80,11 @@ fn open_grant(grant: &Grant, owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>)
     Ok(Node::Tree { at: grant.target.clone(), tree, directory })
 }
 
-const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+/// The attributes of what is shown and must not be changed.
+pub(crate) const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 
-fn clone_tree(directory: impl AsFd, path: impl AsRef<Path>) -> Result<OwnedFd, Errno> {
+/// Clones a path, with all that is mounted beneath it, into a mount that is not attached yet.
+pub(crate) fn clone_tree(directory: impl AsFd, path: impl AsRef<Path>) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
@@ -168,41 +92,15 @@ fn clone_tree(directory: impl AsFd, path: impl AsRef<Path>) -> Result<OwnedFd, E
     open_tree(directory, path.as_ref(), flags)
 }
 
-fn set_attributes(mount: impl AsFd, set: u64, owner: Option<&OwnedFd>) -> Result<(), Errno> {
+/// Sets attributes of a mount and of all beneath it; with an owner, whose files become those of the box.
+pub(crate) fn set_attributes(mount: impl AsFd, set: u64, owner: Option<&OwnedFd>) -> Result<(), Errno> {
     let userns_fd = owner.map_or(0, |namespace| namespace.as_raw_fd().unsigned_abs().into());
     let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd };
     sys::mount_setattr(mount, true, &attributes)
 }
 
-/// The files that describe the box to the programs in it; none of them says anything of the host.
-fn own_files(network: Network) -> Vec<Node> {
-    let mut files = vec![
-        (
-            "/etc/passwd",
-            format!(
-                "root:x:0:0:root:/root:/usr/sbin/nologin\n\
-                 kennel:x:{INNER_ID}:{INNER_ID}:kennel:{INNER_HOME}:/bin/sh\n\
-                 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
-            ),
-        ),
-        ("/etc/group", format!("root:x:0:\nkennel:x:{INNER_ID}:\nnogroup:x:65534:\n")),
-        ("/etc/hostname", "kennel\n".to_owned()),
-        ("/etc/hosts", "127.0.0.1 localhost kennel\n::1 localhost\n".to_owned()),
-    ];
-    if network == Network::On {
-        // The names that the host itself knows count as part of its network.
-        for path in ["/etc/resolv.conf", "/etc/hosts"] {
-            if let Ok(text) = fs::read_to_string(path) {
-                files.retain(|(at, _)| *at != path);
-                files.push((path, text));
-            }
-        }
-    }
-    files.into_iter().map(|(at, text)| Node::File { at: at.into(), content: text.into_bytes() }).collect()
-}
-
 /// Puts the root together in the calling process's own mount namespace and moves there for good.
-pub(crate) fn enter(nodes: Nodes, limits: &Limits, writable: bool) -> Result<(), StageError> {
+pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, limits: &Limits, writable: bool) -> Result<(), StageError> {
     let root = if writable {
         scratch_space(limits, "0755")
     } else {
@@ -211,9 +109,8 @@ pub(crate) fn enter(nodes: Nodes, limits: &Limits, writable: bool) -> Result<(),
     .in_stage(Stage::Mount, "/")?;
     // Any directory will do to hang the new root from until the old one is gone; every Linux has this one.
     move_mount(&root, "", CWD, "/proc", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).in_stage(Stage::Mount, "/")?;
-    let own = vec![device(&root).in_stage(Stage::Mount, "/")?];
-    let mut builder = Builder { root, own };
-    for node in nodes.base {
+    let mut builder = Builder::new(root)?;
+    for node in base {
         builder.add(node)?;
     }
     for (at, mode) in [("/tmp", "1777"), (INNER_HOME, "0700")] {
@@ -230,7 +127,7 @@ pub(crate) fn enter(nodes: Nodes, limits: &Limits, writable: bool) -> Result<(),
     builder.attach(Path::new("/dev/pts"), &terminals, true)?;
     let processes = new_mount("proc", &[], MountAttrFlags::MOUNT_ATTR_NOEXEC).in_stage(Stage::Proc, "")?;
     builder.attach(Path::new("/proc"), &processes, true)?;
-    for node in nodes.grants {
+    for node in grants {
         builder.add(node)?;
     }
     builder.finish(writable)
@@ -242,7 +139,8 @@ fn scratch_space(limits: &Limits, mode: &str) -> Result<OwnedFd, Errno> {
     new_mount("tmpfs", &options.each_ref().map(|(key, value)| (*key, value.as_str())), MountAttrFlags::empty())
 }
 
-fn new_mount(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
+/// Makes a file system that is not attached yet.
+pub(crate) fn new_mount(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
     let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in options {
         if value.is_empty() {
@@ -257,14 +155,24 @@ fn new_mount(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -
 }
 
 /// A root under construction.
-struct Builder {
+pub(crate) struct Builder {
     root: OwnedFd,
     /// The devices of the box's own file systems, in which mount points may be made.
     own: Vec<u64>,
 }
 
 impl Builder {
-    fn add(&self, node: Node) -> Result<(), StageError> {
+    pub(crate) fn new(root: OwnedFd) -> Result<Self, StageError> {
+        let own = vec![device(&root).in_stage(Stage::Mount, "/")?];
+        Ok(Self { root, own })
+    }
+
+    pub(crate) fn into_root(self) -> OwnedFd {
+        self.root
+    }
+
+    /// Puts one thing in its place.
+    pub(crate) fn add(&self, node: Node) -> Result<(), StageError> {
         match node {
             Node::Link { at, to } => {
                 let (parent, name) = self.parent(&at)?;
@@ -300,7 +208,7 @@ impl Builder {
 
     /// Opens a directory of the new root, making what is missing of its path. No symlink is followed: a granted
     /// directory may hold any, planted to lead the mount elsewhere.
-    fn directory(&self, path: &Path) -> Result<OwnedFd, StageError> {
+    pub(crate) fn directory(&self, path: &Path) -> Result<OwnedFd, StageError> {
         let relative = path.strip_prefix("/").ok().filter(|path| *path != Path::new("")).unwrap_or(Path::new("."));
         match open_beneath(&self.root, relative) {
             Err(Errno::NOENT) => {

@@ -1,5 +1,6 @@
 //! Where the helper makes confined boxes: what all of them share, and the clone itself.
 
+use crate::base::Base;
 use crate::cgroup::{self, BoxCgroup, Delegation};
 use crate::error::{InStage, Stage, StageError};
 use crate::init::{self, Init};
@@ -15,6 +16,7 @@ use rustix::process::Pid;
 pub(crate) struct Workshop {
     standing: Standing,
     delegation: Delegation,
+    base: Base,
     filter: Filter,
     /// The beginning of the names of this helper's cgroups.
     prefix: String,
@@ -25,9 +27,10 @@ impl Workshop {
     pub(crate) fn open() -> Result<Self, StageError> {
         let prefix = cgroup::own_prefix();
         let standing = Standing::take()?;
+        let base = Base::build()?;
         let delegation = Delegation::find();
         let filter = Filter::compile(delegation.hold(cgroup::Controller::Cpu).is_none())?;
-        Ok(Self { standing, delegation, filter, prefix })
+        Ok(Self { standing, delegation, base, filter, prefix })
     }
 
     /// Removes what helpers that are gone have left behind.
@@ -44,7 +47,8 @@ impl Workshop {
         slot: u8,
     ) -> Result<(Pid, BoxCgroup), StageError> {
         let walls = walls::choose(spec, &self.delegation)?;
-        let nodes = root::open(spec, &mut |uid, gid| self.standing.owner_namespace(uid, gid, slot))?;
+        let base = self.base.nodes(spec.network)?;
+        let grants = root::open_grants(spec, &mut |uid, gid| self.standing.owner_namespace(uid, gid, slot))?;
         let cgroup = self.delegation.create(&format!("{}-{number}", self.prefix), &spec.limits)?;
         let (go, wait) = wire::pair().in_stage(Stage::Clone, "")?;
         let mut namespaces =
@@ -64,7 +68,10 @@ impl Workshop {
                 drop(go);
                 let becomes_user = self.standing.is_root();
                 let filter = &self.filter;
-                init::run_confined(channel, Init { wait, nodes, walls, filter, spec, cgroup: &cgroup, becomes_user })
+                init::run_confined(
+                    channel,
+                    Init { wait, base, grants, walls, filter, spec, cgroup: &cgroup, becomes_user },
+                )
             }
             Cloned::Parent(pid) => {
                 let prepare = || {

@@ -135,6 +135,7 @@ async fn consume(length: usize, steps: Vec<Step>) {
         consumer.step(Step::Read(usize::MAX)).await;
         consumer.follow(usize::MAX).await;
     }
+    consumer.follow(usize::MAX).await;
     assert_eq!(stdout(Seq::START, &consumer.events), pattern(length));
     if let Some(follower) = consumer.follower {
         let start = usize::try_from(follower.after.get()).unwrap();

@@ -235,6 +235,22 @@ async fn a_write_before_the_start_or_to_nobody_says_so() {
     assert_eq!(stage.engine.next_child().await.hear(2).await, "hi");
 }
 
+#[tokio::test(start_paused = true)]
+async fn stdin_closed_before_the_start_is_closed_from_the_start() {
+    let stage = Stage::new(quick());
+    FakeEngine::shut(&stage.engine.create_gate);
+    let server = process("server");
+    let (started, ()) = tokio::join!(stage.attachment.start(server.clone(), request()), async {
+        settle().await;
+        stage.attachment.close_stdin(&server).unwrap();
+        stage.engine.create_gate.add_permits(1);
+    });
+    started.unwrap();
+    let child = stage.engine.next_child().await;
+    let heard = tokio::time::timeout(Duration::from_secs(1), child.hear_all()).await;
+    assert_eq!(heard.expect("the end of standard input"), "");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
