@@ -2,7 +2,7 @@
 
 use crate::error::BoxError;
 use crate::spec::BoxPlan;
-use kennel_jail::{ExitReport, Isolation, Walls};
+use kennel_jail::{ExitReport, Walls};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::future::Future;
@@ -24,17 +24,6 @@ pub enum EngineKind {
     Native,
     /// No box at all: the process runs as the user, with everything the user can touch.
     Host,
-}
-
-impl EngineKind {
-    /// The walls that the jail puts around boxes of this engine.
-    #[must_use]
-    pub fn isolation(self) -> Isolation {
-        match self {
-            Self::Native => Isolation::Full,
-            Self::Host => Isolation::None,
-        }
-    }
 }
 
 /// What an engine can do on this machine, found by trying.

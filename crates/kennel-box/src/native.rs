@@ -6,7 +6,9 @@ use crate::error::BoxError;
 use crate::mounts::MountRules;
 use crate::spec::{BoxPlan, BoxSpec};
 use crate::waitable::Waitable;
-use kennel_jail::{Channel, ExitCause, ExitReport, Helper, JailError, JailEvent, Leftovers, Remains, Stream, Walls};
+use kennel_jail::{
+    Channel, ExitCause, ExitReport, Helper, Isolation, JailError, JailEvent, Leftovers, Remains, Stream, Walls,
+};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,33 +24,52 @@ use tokio::task::AbortHandle;
 pub struct NativeEngine {
     kind: EngineKind,
     program: PathBuf,
-    helper: Mutex<Option<Arc<Helper>>>,
+    helpers: Mutex<Vec<(Isolation, Arc<Helper>)>>,
 }
 
 impl NativeEngine {
     /// An engine whose helper is the given program, which must begin with [`kennel_jail::run_if_helper`].
     #[must_use]
     pub fn new(kind: EngineKind, program: PathBuf) -> Self {
-        Self { kind, program, helper: Mutex::new(None) }
+        Self { kind, program, helpers: Mutex::new(Vec::new()) }
     }
 
-    fn helper(&self) -> Result<Arc<Helper>, BoxError> {
-        let mut held = lock(&self.helper);
-        if let Some(helper) = held.as_ref() {
+    fn isolation(&self) -> Isolation {
+        match self.kind {
+            EngineKind::Native => Isolation::Full,
+            EngineKind::Host => Isolation::None,
+        }
+    }
+
+    fn helper(&self, isolation: Isolation) -> Result<Arc<Helper>, BoxError> {
+        let mut helpers = lock(&self.helpers);
+        if let Some((_, helper)) = helpers.iter().find(|(kind, _)| *kind == isolation) {
             return Ok(Arc::clone(helper));
         }
-        let helper = Arc::new(Helper::start(&self.program, self.kind.isolation())?);
-        *held = Some(Arc::clone(&helper));
+        let helper = Arc::new(Helper::start(&self.program, isolation)?);
+        helpers.push((isolation, Arc::clone(&helper)));
         Ok(helper)
     }
 
     async fn create_box(&self, plan: &BoxPlan) -> Result<Arc<dyn RunningBox>, BoxError> {
+        let mut outcome = Err(BoxError::from(JailError::BoxEnded));
+        for isolation in plan.isolations() {
+            plan.check_isolation(*isolation)?;
+            outcome = self.create_with(plan, *isolation).await;
+            if !matches!(&outcome, Err(BoxError::Jail(error)) if error.lacks_namespaces()) {
+                break;
+            }
+        }
+        outcome
+    }
+
+    async fn create_with(&self, plan: &BoxPlan, isolation: Isolation) -> Result<Arc<dyn RunningBox>, BoxError> {
         let spec = plan.jail_spec();
-        let mut jail = self.helper()?.create(&spec);
+        let mut jail = self.helper(isolation)?.create(&spec);
         if matches!(jail, Err(JailError::HelperGone)) {
             // Somebody killed the helper; the boxes it made live on, and a new one makes the next.
-            *lock(&self.helper) = None;
-            jail = self.helper()?.create(&spec);
+            lock(&self.helpers).retain(|(kind, _)| *kind != isolation);
+            jail = self.helper(isolation)?.create(&spec);
         }
         let jail = jail?;
         let channel = Arc::new(Waitable::new(jail.channel)?);
@@ -86,7 +107,7 @@ impl Engine for NativeEngine {
 
     fn end_leftovers(&self) -> EngineFuture<'_, Result<usize, BoxError>> {
         Box::pin(async {
-            let reply = Waitable::new(self.helper()?.end_leftovers()?)?;
+            let reply = Waitable::new(self.helper(self.isolation())?.end_leftovers()?)?;
             Ok(reply.read(Leftovers::count).await?)
         })
     }

@@ -7,7 +7,7 @@ use crate::mounts::{CheckedPath, MountRules};
 use crate::profile::Profile;
 use crate::size::Size;
 use crate::toolchain;
-use kennel_jail::{Access, Grant, INNER_HOME, JailSpec, Limits, Network, ProcessSpec, Wall};
+use kennel_jail::{Access, Grant, INNER_HOME, Isolation, JailSpec, Limits, Network, ProcessSpec, Wall};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -244,6 +244,33 @@ impl BoxSpec {
 }
 
 impl BoxPlan {
+    /// The ways to make this box, the best first; the next one is for a machine that cannot do the one before.
+    #[must_use]
+    pub fn isolations(&self) -> &'static [Isolation] {
+        match self.engine {
+            EngineKind::Host => &[Isolation::None],
+            EngineKind::Native if self.accept_missing.contains(&Wall::Namespaces) => {
+                &[Isolation::Full, Isolation::Fenced]
+            }
+            EngineKind::Native => &[Isolation::Full],
+        }
+    }
+
+    /// Refuses a way to make the box in which it would not be what the plan says.
+    pub fn check_isolation(&self, isolation: Isolation) -> Result<(), BoxError> {
+        let moved = self.grants.iter().find(|grant| grant.source != grant.target);
+        match moved {
+            Some(grant) if isolation == Isolation::Fenced => {
+                let place = grant.target.display();
+                Err(field(
+                    "mount_path",
+                    format!("is `{place}`, but without namespaces a path stays where it is outside"),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The box in the words of the jail.
     #[must_use]
     pub fn jail_spec(&self) -> JailSpec {

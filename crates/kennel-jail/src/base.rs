@@ -47,7 +47,9 @@ const ETC_FILES: [&str; 12] = [
 /// The largest file that is copied; a larger one is left out.
 const LARGEST_COPY: u64 = 1024 * 1024;
 
-const DEVICES: [&str; 6] = ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
+/// The devices of every box.
+pub(crate) const DEVICES: [&str; 6] =
+    ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
 /// Links of the box's own; the names of hosts are each box's own files, because they depend on its network.
 const LINKS: [(&str, &str); 8] = [
@@ -60,6 +62,13 @@ const LINKS: [(&str, &str); 8] = [
     ("/etc/hosts", "/run/kennel/hosts"),
     ("/etc/resolv.conf", "/run/kennel/resolv.conf"),
 ];
+
+/// What a box without a root of its own may read of the host's.
+pub(crate) fn readable_paths() -> impl Iterator<Item = PathBuf> {
+    let names = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/resolv.conf", "/proc"];
+    let all = SYSTEM.iter().chain(&ETC_DIRECTORIES).chain(&ETC_FILES).copied().chain(names);
+    all.map(PathBuf::from)
+}
 
 /// The parts that all boxes of a helper share.
 pub(crate) struct Base {

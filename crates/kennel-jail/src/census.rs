@@ -13,34 +13,48 @@ pub(crate) fn memory() -> u64 {
         let (resident, shared) = (fields.next()?, fields.next()?);
         Some(resident.saturating_sub(shared))
     };
-    processes().filter_map(pages).sum::<u64>() * page
+    members().into_iter().filter_map(pages).sum::<u64>() * page
 }
 
 /// How many threads there are, the init's not counted.
 pub(crate) fn threads() -> usize {
     let tasks = |pid: i32| fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
-    processes().filter(|&pid| pid != 1).map(tasks).sum()
+    members().into_iter().map(tasks).sum()
 }
 
-/// Sends a signal to every process that descends from the caller.
-pub(crate) fn signal_descendants(signal: i32) {
-    let parents = processes().filter_map(|pid| Some((pid, parent(pid)?))).collect::<Vec<_>>();
-    let mut found = vec![rustix::process::getpid().as_raw_nonzero().get()];
-    let mut next = 0;
-    while let Some(&ancestor) = found.get(next) {
-        found.extend(parents.iter().filter(|(_, parent)| *parent == ancestor).map(|(pid, _)| *pid));
-        next += 1;
+/// Sends a signal to every process of the box but its init.
+pub(crate) fn signal_all(signal: i32) {
+    if rustix::process::getpid().is_init() {
+        // There may be nobody left to be signalled.
+        let _ = sys::signal_all(signal);
+        return;
     }
-    for pid in found.into_iter().skip(1).filter_map(Pid::from_raw) {
+    for pid in members().into_iter().filter_map(Pid::from_raw) {
         // It may have ended since.
         let _ = sys::signal_one(pid, signal);
     }
 }
 
+/// Every process of the box but its init, which is the caller: those of its namespace, or its descendants.
+fn members() -> Vec<i32> {
+    let own = rustix::process::getpid();
+    if own.is_init() {
+        return processes().filter(|&pid| pid != 1).collect();
+    }
+    let parents = processes().filter_map(|pid| Some((pid, parent(pid)?))).collect::<Vec<_>>();
+    let mut found = vec![own.as_raw_nonzero().get()];
+    let mut next = 0;
+    while let Some(&ancestor) = found.get(next) {
+        found.extend(parents.iter().filter(|(_, parent)| *parent == ancestor).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
 /// Ends every process that descends from the caller, which is the reaper of them all, and returns when none is left.
 pub(crate) fn end_descendants() {
     loop {
-        signal_descendants(libc::SIGKILL);
+        signal_all(libc::SIGKILL);
         // An error says that there is no child left; each death may bring grandchildren to be ended next.
         if rustix::process::wait(WaitOptions::empty()).is_err() {
             return;

@@ -275,13 +275,14 @@ fn parse_counter(text: &str, key: &str) -> u64 {
 
 /// The process that owns a cgroup, told by a name that no later process can have.
 #[derive(Debug, PartialEq, Eq)]
-struct Owner {
+pub(crate) struct Owner {
     pid: u32,
     started: u64,
 }
 
 impl Owner {
-    fn alive(&self) -> bool {
+    /// Whether that very process still runs.
+    pub(crate) fn alive(&self) -> bool {
         start_time(self.pid) == Some(self.started)
     }
 }
@@ -292,7 +293,8 @@ pub(crate) fn own_prefix() -> String {
     format!("{PREFIX}{pid}-{}", start_time(pid).unwrap_or(0))
 }
 
-fn owner_of(name: &str) -> Option<Owner> {
+/// The owner that a name was made for.
+pub(crate) fn owner_of(name: &str) -> Option<Owner> {
     let mut parts = name.strip_prefix(PREFIX)?.split('-');
     Some(Owner { pid: parts.next()?.parse().ok()?, started: parts.next()?.parse().ok()? })
 }

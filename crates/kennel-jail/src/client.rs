@@ -6,21 +6,20 @@ use crate::spec::{Isolation, JailSpec, ProcessSpec, Walls};
 use crate::wire::{self, Event, HelperRequest, Request, Stdio, Tombstone};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// The arguments that make Kennel's program act as the helper, for boxes with walls and for those without.
-const CONFINED: &str = "__jail-helper";
-const UNCONFINED: &str = "__host-helper";
+/// The arguments that make Kennel's program act as the helper, for boxes with all walls, with fences and with none.
+const HELPER_ARGUMENTS: [(Isolation, &str); 3] =
+    [(Isolation::Full, "__jail-helper"), (Isolation::Fenced, "__fence-helper"), (Isolation::None, "__host-helper")];
 
 /// Turns the calling process into the helper, if it was started as one. To be called before anything else in `main`.
 pub fn run_if_helper() {
-    let isolation = match std::env::args_os().nth(1) {
-        Some(argument) if argument == CONFINED => Isolation::Full,
-        Some(argument) if argument == UNCONFINED => Isolation::None,
-        _ => return,
-    };
-    std::process::exit(i32::from(crate::helper::run(isolation).is_err()));
+    let Some(asked) = std::env::args_os().nth(1) else { return };
+    if let Some((isolation, _)) = HELPER_ARGUMENTS.iter().find(|(_, argument)| asked == *argument) {
+        std::process::exit(i32::from(crate::helper::run(*isolation).is_err()));
+    }
 }
 
 /// The process that makes boxes. Dropping it ends all of them.
@@ -39,10 +38,8 @@ impl Helper {
         let (control, theirs) = wire::pair().map_err(|errno| failed(errno.into()))?;
         // Nothing of the environment: the helper needs none, and secrets in it would be readable in its /proc.
         let child = Command::new(program)
-            .arg(match isolation {
-                Isolation::Full => CONFINED,
-                Isolation::None => UNCONFINED,
-            })
+            .arg0("kennel")
+            .args(HELPER_ARGUMENTS.iter().filter(|(kind, _)| *kind == isolation).map(|(_, argument)| argument))
             .env_clear()
             .stdin(theirs)
             .stdout(std::process::Stdio::null())

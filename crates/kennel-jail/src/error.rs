@@ -85,7 +85,7 @@ impl Stage {
                 Self::UserNamespace | Self::IdMap | Self::Clone | Self::MountNamespace,
                 Errno::PERM | Errno::ACCESS | Errno::NOSPC | Errno::USERS | Errno::INVAL,
             ) => Some(
-                "user namespaces are blocked here (sysctl, AppArmor, a container or a chroot); run `kennel doctor` for the exact cause and fix",
+                "user namespaces are blocked here (sysctl, AppArmor, a container or a chroot); run `kennel doctor` for the exact cause and fix, or accept a weaker box with --accept-missing namespaces",
             ),
             (Self::Proc, Errno::PERM) => Some(
                 "the surrounding container masks /proc; run it with an unmasked /proc (Docker: --security-opt systempaths=unconfined)",
@@ -198,6 +198,13 @@ pub enum JailError {
 }
 
 impl JailError {
+    /// Whether the box was refused because this machine does not let this user have namespaces.
+    #[must_use]
+    pub fn lacks_namespaces(&self) -> bool {
+        let stages = [Stage::UserNamespace, Stage::MountNamespace, Stage::Clone, Stage::IdMap, Stage::Proc];
+        matches!(self, Self::Refused(error) if stages.contains(&error.stage))
+    }
+
     /// What to do about it, where that is known.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {

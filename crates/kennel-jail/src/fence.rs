@@ -1,5 +1,6 @@
 //! Landlock, the second wall: the paths a process may touch even if a mount or a descriptor slipped through.
 
+use crate::base;
 use crate::error::{InStage, Stage, StageError};
 use crate::spec::{self, INNER_HOME, JailSpec};
 use landlock::{
@@ -23,41 +24,64 @@ pub fn landlock_version() -> Option<u32> {
     crate::sys::landlock_version()
 }
 
-/// The paths of a box beside its base that may be changed.
-pub(crate) fn writable_targets(spec: &JailSpec) -> Vec<PathBuf> {
-    let root = spec.writable_root.then(|| PathBuf::from("/"));
-    let grants =
-        spec.grants.iter().filter(|grant| grant.access == spec::Access::ReadWrite).map(|grant| grant.target.clone());
-    root.into_iter().chain(grants).collect()
+/// What a process may touch.
+pub(crate) struct Fence {
+    readable: Vec<PathBuf>,
+    devices: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
 }
 
-/// Confines the calling process: it may read what the box shows, and change what the box lets it change.
-///
-/// A standard stream that is a file may be opened again by its `/proc` name just as it was passed, no further.
-pub(crate) fn apply(writable: &[PathBuf], stdio: &[BorrowedFd<'_>]) -> Result<(), StageError> {
-    confine(writable, stdio).map_err(|_| Errno::INVAL).in_stage(Stage::Landlock, "")
-}
-
-fn confine(writable: &[PathBuf], stdio: &[BorrowedFd<'_>]) -> Result<(), landlock::RulesetError> {
-    let everything = AccessFs::from_all(NEWEST);
-    let read = AccessFs::from_read(NEWEST);
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(everything)?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?;
-    rules = allow(rules, Path::new("/"), read)?;
-    rules = allow(rules, Path::new("/dev"), read | AccessFs::WriteFile | AccessFs::IoctlDev)?;
-    for path in WRITABLE.iter().map(Path::new).chain(writable.iter().map(PathBuf::as_path)) {
-        rules = allow(rules, path, everything)?;
+impl Fence {
+    /// Around a box with a root of its own: all that it shows may be read.
+    pub(crate) fn around_root(spec: &JailSpec) -> Self {
+        let root = PathBuf::from("/");
+        let own = WRITABLE.iter().map(PathBuf::from).chain(spec.writable_root.then(|| root.clone()));
+        let writable = own.chain(targets(spec, spec::Access::ReadWrite)).collect();
+        Self { readable: vec![root], devices: vec!["/dev".into()], writable }
     }
-    for stream in stdio {
-        if let Some(access) = reopening(*stream) {
-            rules = rules.add_rule(PathBeneath::new(*stream, access))?;
+
+    /// Around a process on the host's own root: the base system, the grants and a scratch directory.
+    pub(crate) fn on_host(spec: &JailSpec, scratch: &Path) -> Self {
+        Self {
+            readable: base::readable_paths().chain(targets(spec, spec::Access::ReadOnly)).collect(),
+            devices: base::DEVICES.iter().map(PathBuf::from).collect(),
+            writable: targets(spec, spec::Access::ReadWrite).chain([scratch.to_path_buf()]).collect(),
         }
     }
-    rules.restrict_self()?;
-    Ok(())
+
+    /// Confines the calling process.
+    ///
+    /// A standard stream that is a file may be opened again by its `/proc` name just as it was passed, no further.
+    pub(crate) fn apply(&self, stdio: &[BorrowedFd<'_>]) -> Result<(), StageError> {
+        self.confine(stdio).map_err(|_| Errno::INVAL).in_stage(Stage::Landlock, "")
+    }
+
+    fn confine(&self, stdio: &[BorrowedFd<'_>]) -> Result<(), landlock::RulesetError> {
+        let everything = AccessFs::from_all(NEWEST);
+        let read = AccessFs::from_read(NEWEST);
+        let mut rules = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(everything)?
+            .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+            .create()?;
+        let use_device = read | AccessFs::WriteFile | AccessFs::IoctlDev;
+        for (paths, access) in [(&self.readable, read), (&self.devices, use_device), (&self.writable, everything)] {
+            for path in paths {
+                rules = allow(rules, path, access)?;
+            }
+        }
+        for stream in stdio {
+            if let Some(access) = reopening(*stream) {
+                rules = rules.add_rule(PathBeneath::new(*stream, access))?;
+            }
+        }
+        rules.restrict_self()?;
+        Ok(())
+    }
+}
+
+fn targets(spec: &JailSpec, access: spec::Access) -> impl Iterator<Item = PathBuf> {
+    spec.grants.iter().filter(move |grant| grant.access == access).map(|grant| grant.target.clone())
 }
 
 fn allow(

@@ -3,13 +3,12 @@
 //! Kennel itself never forks: a clone of a big process is slow, and of one with threads unsafe. The helper is started
 //! once, by executing Kennel's own program again, and stays small. It ends with Kennel, and takes all boxes along.
 
-use crate::cgroup::BoxCgroup;
 use crate::error::{InStage, Stage, StageError};
 use crate::init;
 use crate::spec::{Isolation, JailSpec};
 use crate::sys::{self, Cloned};
 use crate::wire::{self, Event, HelperRequest, Tombstone};
-use crate::workshop::Workshop;
+use crate::workshop::{Outside, Workshop};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -23,17 +22,20 @@ pub(crate) fn run(isolation: Isolation) -> Result<(), Errno> {
     let control = sys::take_stdin();
     // Out of the terminal's reach: Ctrl-C is for Kennel to pass on, not for the helper to die of.
     rustix::process::setsid()?;
+    rustix::thread::set_name(c"kennel-helper")?;
     let workshop = match isolation {
-        Isolation::Full => Some(Workshop::open()),
+        Isolation::Full => Some(Workshop::with_namespaces()),
+        Isolation::Fenced => Some(Workshop::on_host()),
         Isolation::None => None,
     };
-    let mut helper = Helper { workshop, boxes: Vec::new(), made: 0 };
+    let mut helper = Helper { isolation, workshop, boxes: Vec::new(), made: 0 };
     while helper.serve(&control)? {}
     helper.end_all();
     Ok(())
 }
 
 struct Helper {
+    isolation: Isolation,
     /// Where confined boxes are made, or why they cannot be; absent where none are wanted.
     workshop: Option<Result<Workshop, StageError>>,
     boxes: Vec<LivingBox>,
@@ -45,7 +47,7 @@ struct LivingBox {
     pid: Pid,
     handle: OwnedFd,
     slot: u8,
-    cgroup: Option<BoxCgroup>,
+    outside: Option<Outside>,
     tombstone: OwnedFd,
 }
 
@@ -102,16 +104,16 @@ impl Helper {
         }
         self.made += 1;
         let slot = self.free_slot();
-        let (pid, cgroup) = match &self.workshop {
+        let (pid, outside) = match &self.workshop {
             None => (clone_unconfined(channel)?, None),
             Some(Err(error)) => return Err(error.clone()),
             Some(Ok(workshop)) => {
-                let (pid, cgroup) = workshop.clone_box(spec, channel, self.made, slot)?;
-                (pid, Some(cgroup))
+                let (pid, outside) = workshop.clone_box(spec, channel, self.made, slot)?;
+                (pid, Some(outside))
             }
         };
         let handle = pidfd_open(pid, PidfdFlags::empty()).in_stage(Stage::Clone, "")?;
-        self.boxes.push(LivingBox { pid, handle, slot, cgroup, tombstone });
+        self.boxes.push(LivingBox { pid, handle, slot, outside, tombstone });
         Ok(())
     }
 
@@ -127,8 +129,10 @@ impl Helper {
         }
     }
 
+    /// Ends every box. Kennel is gone, and with it the channel by which each init lives; where a PID namespace ends
+    /// with its init, the init is killed all the same, in case it hangs. Elsewhere it must be let to end the others.
     fn end_all(&mut self) {
-        for living in &self.boxes {
+        for living in self.boxes.iter().filter(|_| self.isolation == Isolation::Full) {
             // One that has ended already is buried below all the same.
             let _ = pidfd_send_signal(living.handle.as_fd(), Signal::KILL);
         }
@@ -149,8 +153,8 @@ impl LivingBox {
     /// Waits for the init, which is the last process of its box to go, and removes what the box left outside.
     fn bury(self) {
         sys::reap(self.pid);
-        let killed = self.cgroup.as_ref().is_some_and(|cgroup| cgroup.events.out_of_memory_kills() > 0);
-        drop(self.cgroup);
+        let killed = self.outside.as_ref().is_some_and(|outside| outside.cgroup.events.out_of_memory_kills() > 0);
+        drop(self.outside);
         // Whoever waited may be gone.
         let _ = wire::send(&self.tombstone, &Tombstone { out_of_memory: killed }, &[]);
     }

@@ -19,6 +19,7 @@ mod init;
 mod process;
 mod report;
 mod root;
+mod scratch;
 mod seccomp;
 mod spec;
 mod standing;

@@ -1,10 +1,11 @@
 //! From a request to a running program: streams, terminal, the second wall, and the execution itself.
 
 use crate::error::{InStage, Stage, StageError};
-use crate::fence;
+use crate::fence::Fence;
 use crate::spec::ProcessSpec;
 use crate::sys::{self, Cloned};
 use crate::wire::Stdio;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -19,11 +20,6 @@ use std::path::{Path, PathBuf};
 /// Where to look for programs when the environment does not say.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What Landlock lets every process of the box change.
-pub(crate) struct Fence {
-    pub(crate) writable: Vec<PathBuf>,
-}
-
 /// A process that has executed its program.
 pub(crate) struct Started {
     pub(crate) pid: Pid,
@@ -37,6 +33,7 @@ pub(crate) fn start(
     stdio: [Stdio; 3],
     mut passed: impl Iterator<Item = OwnedFd>,
     fence: Option<&Fence>,
+    lifeline: &OwnedFd,
 ) -> Result<Started, StageError> {
     let terminal = if stdio.contains(&Stdio::Terminal) { Some(Terminal::open()?) } else { None };
     let mut streams = Vec::with_capacity(3);
@@ -59,6 +56,7 @@ pub(crate) fn start(
         }
         Cloned::Parent(pid) => {
             drop(report);
+            end_with_kennel(&failure, lifeline).in_stage(Stage::Fork, "")?;
             let mut body = Vec::new();
             File::from(failure).read_to_end(&mut body).in_stage(Stage::Fork, "")?;
             match postcard::from_bytes(&body) {
@@ -68,6 +66,24 @@ pub(crate) fn start(
                 }
                 Err(_) => Ok(Started { pid, terminal: terminal.map(|terminal| terminal.outer) }),
             }
+        }
+    }
+}
+
+/// Waits for the child's word, or for the end of Kennel: a child can hang on a file system that does not answer.
+fn end_with_kennel(word: &OwnedFd, lifeline: &OwnedFd) -> Result<(), Errno> {
+    loop {
+        let mut watched =
+            [PollFd::new(word, PollFlags::IN), PollFd::from_borrowed_fd(lifeline.as_fd(), PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Err(Errno::INTR) => continue,
+            other => other?,
+        };
+        if watched[1].revents().contains(PollFlags::HUP) {
+            sys::exit_now(0);
+        }
+        if !watched[0].revents().is_empty() {
+            return Ok(());
         }
     }
 }
@@ -112,7 +128,7 @@ fn become_program(
         sys::close_from_on_exec(3).in_stage(Stage::Fork, "")?;
         if let Some(fence) = fence {
             let streams = streams.iter().map(AsFd::as_fd).collect::<Vec<_>>();
-            fence::apply(&fence.writable, &streams)?;
+            fence.apply(&streams)?;
         }
         rustix::process::chdir(&spec.cwd).in_stage(Stage::WorkingDirectory, spec.cwd.display())?;
         sys::reset_signals().in_stage(Stage::Fork, "signals")

@@ -14,11 +14,12 @@ pub(crate) struct Filter(Vec<Instruction>);
 
 impl Filter {
     /// Compiles the filter. A box that is pinned to processors may not unpin itself.
-    pub(crate) fn compile(pinned: bool) -> Result<Self, StageError> {
+    pub(crate) fn compile(pinned: bool, families: &'static [u32]) -> Result<Self, StageError> {
         let mut verdicts = verdicts();
         if pinned {
             verdicts.remove(&libc::SYS_sched_setaffinity);
         }
+        verdicts.insert(libc::SYS_socket, Verdict::AllowOnly { argument: 0, values: families });
         assemble(&verdicts).ok_or(Errno::INVAL).in_stage(Stage::Seccomp, "").map(Self)
     }
 
@@ -59,16 +60,22 @@ fn verdicts() -> BTreeMap<i64, Verdict> {
         // clone3 hides its flags in memory that a filter cannot read: programs are told that it does not exist
         // and fall back to clone.
         (libc::SYS_clone3, Verdict::Refuse(Errno::NOSYS)),
-        (libc::SYS_socket, Verdict::AllowOnly { argument: 0, values: &SOCKET_FAMILIES }),
         (libc::SYS_ioctl, Verdict::AllowBut { argument: 1, values: &REFUSED_IOCTLS }),
         (libc::SYS_personality, Verdict::AllowOnly { argument: 0, values: &PERSONALITIES }),
     ]);
     verdicts
 }
 
-/// Vsock, packet, alg and the rest reach past the network namespace or are seldom-used kernel code.
-const SOCKET_FAMILIES: [u32; 4] =
-    [libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+/// The sockets of a box with namespaces. Vsock, packet, alg and the rest reach past the network namespace or are
+/// seldom-used kernel code.
+pub(crate) const SOCKETS: &[u32] =
+    &[libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+
+/// The sockets of a box on the host's own network and root, where a Unix socket could be anybody's.
+pub(crate) const SOCKETS_OF_THE_HOST: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+
+/// The sockets of a box that is to have no network but no network namespace either.
+pub(crate) const NO_SOCKETS: &[u32] = &[libc::AF_NETLINK as u32];
 
 /// Terminals may be used, but nobody types into them for the user, or gives them another line discipline.
 #[expect(clippy::cast_possible_truncation, reason = "the kernel takes these numbers in 32 bits")]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The user and group id that a process has inside a box, whoever runs Kennel.
 pub const INNER_ID: u32 = 1000;
@@ -32,6 +32,9 @@ pub struct JailSpec {
 pub enum Isolation {
     /// All of them: namespaces, a root of its own, seccomp, Landlock, no privileges.
     Full,
+    /// Landlock, seccomp and dropped privileges on the host's own root: weaker, for machines without user namespaces,
+    /// and only where the definition accepts it.
+    Fenced,
     /// None: the process is supervised and reaped, but may do whatever the user may.
     None,
 }
@@ -100,6 +103,8 @@ pub struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wall {
+    /// Everything that needs namespaces, where the machine does not let this user have them.
+    Namespaces,
     /// The processor limit, where there are no cgroups and it is not a whole number of processors.
     Cpu,
 }
@@ -127,7 +132,7 @@ pub enum Hold {
     CgroupV2,
     /// A cgroup of version 1.
     CgroupV1,
-    /// A limit per process, and the box's init which adds up what all of them use.
+    /// The box's init, which adds up what all processes use; memory has a limit per process as well.
     Watchdog,
     /// A limit that the kernel counts per user namespace, so per box.
     Rlimit,
@@ -150,12 +155,26 @@ pub struct ProcessSpec {
     pub deadline_ms: Option<u64>,
 }
 
+impl ProcessSpec {
+    /// Moves home and scratch to a directory of the host, for a box that has no root of its own.
+    pub(crate) fn live_in(&mut self, directory: &Path) {
+        for (name, value) in &mut self.env {
+            if (name == "HOME" && value == INNER_HOME) || (name == "TMPDIR" && value == "/tmp") {
+                directory.as_os_str().clone_into(value);
+            }
+        }
+        if self.cwd == Path::new(INNER_HOME) {
+            self.cwd = directory.to_path_buf();
+        }
+    }
+}
+
 impl fmt::Display for Hold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CgroupV2 => "cgroup v2",
             Self::CgroupV1 => "cgroup v1",
-            Self::Watchdog => "rlimit per process and watchdog (fall-back)",
+            Self::Watchdog => "watchdog (fall-back)",
             Self::Rlimit => "rlimit (fall-back)",
             Self::Affinity => "processor affinity (fall-back)",
             Self::Nothing => "nothing (accepted)",

@@ -87,6 +87,12 @@ impl Standing {
     }
 }
 
+/// The id outside that a box without namespaces can be given, which only root can do.
+pub(crate) fn outer_id_if_root(slot: u8) -> Option<u32> {
+    (has(CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::CHOWN) && maps_outer_ids())
+        .then(|| outer_id(slot))
+}
+
 /// The id outside of a box made by root: no other living box on this machine has it.
 fn outer_id(slot: u8) -> u32 {
     FIRST_OUTER_ID | (std::process::id() << SLOT_BITS) | u32::from(slot)
@@ -111,7 +117,10 @@ fn write_maps(pid: Pid, user: (u32, u32), group: (u32, u32), groups: Groups) -> 
 }
 
 fn may_administer() -> bool {
-    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETUID | CapabilitySet::SETGID;
+    has(CapabilitySet::SYS_ADMIN | CapabilitySet::SETUID | CapabilitySet::SETGID)
+}
+
+fn has(needed: CapabilitySet) -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 

@@ -1,5 +1,6 @@
 //! The system calls that no kept crate wraps; every `unsafe` of the jail's making is here.
 
+use crate::report::ExitStatus;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -51,6 +52,10 @@ pub(crate) fn unshare(flags: rustix::thread::UnshareFlags) -> Result<(), Errno> 
 
 /// Sends a signal to every process of the namespace but its init, which is the caller.
 pub(crate) fn signal_all(signal: i32) -> Result<(), Errno> {
+    if !rustix::process::getpid().is_init() {
+        // Anywhere else this would be every process that the user has.
+        return Err(Errno::PERM);
+    }
     // SAFETY: takes no pointers.
     check(unsafe { libc::kill(-1, signal) })
 }
@@ -59,6 +64,30 @@ pub(crate) fn signal_all(signal: i32) -> Result<(), Errno> {
 pub(crate) fn signal_one(pid: Pid, signal: i32) -> Result<(), Errno> {
     // SAFETY: takes no pointers.
     check(unsafe { libc::kill(pid.as_raw_nonzero().get(), signal) })
+}
+
+/// A child that has ended.
+pub(crate) struct Ended {
+    pub(crate) pid: Pid,
+    pub(crate) status: ExitStatus,
+    /// The most memory it had at once, in bytes.
+    pub(crate) peak_memory: u64,
+}
+
+/// Takes note of a child that has ended, if there is one.
+pub(crate) fn next_ended() -> Option<Ended> {
+    let mut status = 0;
+    // SAFETY: all-zero bytes are a valid `rusage`.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers lead to values that outlive the call.
+    let pid = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage) };
+    let pid = Pid::from_raw(pid.max(0))?;
+    let status = if libc::WIFEXITED(status) {
+        ExitStatus::Code(libc::WEXITSTATUS(status))
+    } else {
+        ExitStatus::Signal(libc::WTERMSIG(status))
+    };
+    Some(Ended { pid, status, peak_memory: u64::try_from(usage.ru_maxrss).unwrap_or(0) << 10 })
 }
 
 /// Waits for the end of a child.

@@ -9,7 +9,14 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Decides what will hold each limit of a box.
-pub(crate) fn choose(spec: &JailSpec, delegation: &Delegation) -> Result<Walls, StageError> {
+pub(crate) fn choose(spec: &JailSpec, isolation: Isolation, delegation: &Delegation) -> Result<Walls, StageError> {
+    let landlock = landlock_version();
+    if isolation == Isolation::Fenced && landlock.is_none() {
+        // It would be the only wall around files.
+        return Err(Errno::OPNOTSUPP).in_stage(Stage::Landlock, "not in this kernel");
+    }
+    // Without a user namespace the kernel would count all processes of the user.
+    let pids = if isolation == Isolation::Full { Hold::Rlimit } else { Hold::Watchdog };
     let whole_processors = spec.limits.milli_cpus.is_multiple_of(1000);
     let cpu = match delegation.hold(Controller::Cpu) {
         Some(hold) => hold,
@@ -21,11 +28,11 @@ pub(crate) fn choose(spec: &JailSpec, delegation: &Delegation) -> Result<Walls, 
         }
     };
     Ok(Walls {
-        isolation: Isolation::Full,
+        isolation,
         memory: delegation.hold(Controller::Memory).unwrap_or(Hold::Watchdog),
-        pids: delegation.hold(Controller::Pids).unwrap_or(Hold::Rlimit),
+        pids: delegation.hold(Controller::Pids).unwrap_or(pids),
         cpu,
-        landlock: landlock_version(),
+        landlock,
     })
 }
 

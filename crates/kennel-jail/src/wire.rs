@@ -100,13 +100,15 @@ pub(crate) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> Result<Option<(
     let mut body = [0; MAX_MESSAGE];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let received = rustix::io::retry_on_intr(|| {
-        rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(&mut body)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)
-    });
-    let received = match received {
-        Ok(received) => received,
-        Err(Errno::CONNRESET) => return Ok(None),
-        Err(errno) => return Err(errno),
+    let mut receive = || {
+        rustix::io::retry_on_intr(|| {
+            rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(&mut body)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+        })
+    };
+    let received = match receive() {
+        // The other side closed without reading all that it was sent; what it had said before is still to be had.
+        Err(Errno::CONNRESET) => receive()?,
+        other => other?,
     };
     let descriptors = ancillary
         .drain()

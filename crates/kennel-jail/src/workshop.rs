@@ -1,41 +1,66 @@
 //! Where the helper makes confined boxes: what all of them share, and the clone itself.
 
 use crate::base::Base;
-use crate::cgroup::{self, BoxCgroup, Delegation};
+use crate::cgroup::{self, BoxCgroup, Controller, Delegation};
 use crate::error::{InStage, Stage, StageError};
-use crate::init::{self, Init};
-use crate::seccomp::Filter;
-use crate::spec::{JailSpec, Network};
-use crate::standing::Standing;
+use crate::init::{self, Init, Inside};
+use crate::root;
+use crate::scratch::Scratch;
+use crate::seccomp::{Filter, NO_SOCKETS, SOCKETS, SOCKETS_OF_THE_HOST};
+use crate::spec::{Isolation, JailSpec, Network};
+use crate::standing::{self, Standing};
 use crate::sys::{self, Cloned};
-use crate::{root, walls, wire};
+use crate::{walls, wire};
 use rustix::fd::OwnedFd;
 use rustix::process::Pid;
 
 /// What all boxes of a helper share.
 pub(crate) struct Workshop {
-    standing: Standing,
+    site: Site,
     delegation: Delegation,
-    base: Base,
-    filter: Filter,
-    /// The beginning of the names of this helper's cgroups.
+    /// The beginning of the names of this helper's cgroups and scratch directories.
     prefix: String,
 }
 
+/// Where boxes are put.
+enum Site {
+    /// Into namespaces of their own.
+    Namespaces { standing: Standing, base: Base, filter: Filter },
+    /// Onto the host's own root, behind fences only: one filter for each network.
+    Host { offline: Filter, online: Filter },
+}
+
+/// What a box leaves outside of itself; dropping it removes it.
+pub(crate) struct Outside {
+    pub(crate) cgroup: BoxCgroup,
+    _scratch: Option<Scratch>,
+}
+
 impl Workshop {
-    /// Takes the helper into the namespaces from which boxes are made, and finds what can limit them.
-    pub(crate) fn open() -> Result<Self, StageError> {
+    /// Takes the helper into the namespaces from which boxes are made.
+    pub(crate) fn with_namespaces() -> Result<Self, StageError> {
         let prefix = cgroup::own_prefix();
         let standing = Standing::take()?;
         let base = Base::build()?;
         let delegation = Delegation::find();
-        let filter = Filter::compile(delegation.hold(cgroup::Controller::Cpu).is_none())?;
-        Ok(Self { standing, delegation, base, filter, prefix })
+        let filter = Filter::compile(is_pinned(&delegation), SOCKETS)?;
+        Ok(Self { site: Site::Namespaces { standing, base, filter }, delegation, prefix })
+    }
+
+    /// Leaves the helper where it is.
+    pub(crate) fn on_host() -> Result<Self, StageError> {
+        let delegation = Delegation::find();
+        let pinned = is_pinned(&delegation);
+        let site = Site::Host {
+            offline: Filter::compile(pinned, NO_SOCKETS)?,
+            online: Filter::compile(pinned, SOCKETS_OF_THE_HOST)?,
+        };
+        Ok(Self { site, delegation, prefix: cgroup::own_prefix() })
     }
 
     /// Removes what helpers that are gone have left behind.
     pub(crate) fn end_leftovers(&self) -> usize {
-        self.delegation.remove_leftovers()
+        self.delegation.remove_leftovers() + Scratch::remove_leftovers()
     }
 
     /// Clones the init of a box and lets it build the rest.
@@ -45,17 +70,29 @@ impl Workshop {
         channel: &OwnedFd,
         number: u64,
         slot: u8,
-    ) -> Result<(Pid, BoxCgroup), StageError> {
-        let walls = walls::choose(spec, &self.delegation)?;
-        let base = self.base.nodes(spec.network)?;
-        let grants = root::open_grants(spec, &mut |uid, gid| self.standing.owner_namespace(uid, gid, slot))?;
-        let cgroup = self.delegation.create(&format!("{}-{number}", self.prefix), &spec.limits)?;
+    ) -> Result<(Pid, Outside), StageError> {
+        let name = format!("{}-{number}", self.prefix);
+        let mut scratch = None;
+        let (isolation, namespaces, inside, filter) = match &self.site {
+            Site::Namespaces { standing, base, filter } => {
+                let base = base.nodes(spec.network)?;
+                let grants = root::open_grants(spec, &mut |uid, gid| standing.owner_namespace(uid, gid, slot))?;
+                let inside = Inside::Root { base, grants, becomes_user: standing.is_root() };
+                (Isolation::Full, namespaces(spec.network), inside, filter)
+            }
+            Site::Host { offline, online } => {
+                let owner = standing::outer_id_if_root(slot);
+                let made = Scratch::create(&name, owner)?;
+                let inside = Inside::Host { scratch: made.path().to_path_buf(), becomes_user: owner };
+                scratch = Some(made);
+                let filter = if spec.network == Network::Off { offline } else { online };
+                (Isolation::Fenced, 0, inside, filter)
+            }
+        };
+        let walls = walls::choose(spec, isolation, &self.delegation)?;
+        let outside = Outside { cgroup: self.delegation.create(&name, &spec.limits)?, _scratch: scratch };
+        let cgroup = &outside.cgroup;
         let (go, wait) = wire::pair().in_stage(Stage::Clone, "")?;
-        let mut namespaces =
-            libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
-        if spec.network == Network::Off {
-            namespaces |= libc::CLONE_NEWNET;
-        }
         let mut in_place = cgroup.v2_directory();
         let mut cloned = sys::clone_process(namespaces, in_place);
         if cloned.is_err() && in_place.take().is_some() {
@@ -66,21 +103,18 @@ impl Workshop {
         match cloned.in_stage(Stage::Clone, "")? {
             Cloned::Child => {
                 drop(go);
-                let becomes_user = self.standing.is_root();
-                let filter = &self.filter;
-                init::run_confined(
-                    channel,
-                    Init { wait, base, grants, walls, filter, spec, cgroup: &cgroup, becomes_user },
-                )
+                init::run_confined(channel, Init { wait, inside, walls, filter, spec, cgroup })
             }
             Cloned::Parent(pid) => {
                 let prepare = || {
-                    self.standing.map_ids(pid, slot)?;
+                    if let Site::Namespaces { standing, .. } = &self.site {
+                        standing.map_ids(pid, slot)?;
+                    }
                     if moves { cgroup.move_v2(pid) } else { Ok(()) }
                 };
                 // Without the word the init ends by itself, and it must be gone before its cgroup can be.
                 match prepare().and_then(|()| wire::send(&go, &init::Word::Go, &[]).in_stage(Stage::Clone, "")) {
-                    Ok(()) => Ok((pid, cgroup)),
+                    Ok(()) => Ok((pid, outside)),
                     Err(error) => {
                         drop(go);
                         sys::reap(pid);
@@ -89,5 +123,18 @@ impl Workshop {
                 }
             }
         }
+    }
+}
+
+/// Without a cgroup for it, the processor limit holds by pinning.
+fn is_pinned(delegation: &Delegation) -> bool {
+    delegation.hold(Controller::Cpu).is_none()
+}
+
+fn namespaces(network: Network) -> libc::c_int {
+    let always = libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+    match network {
+        Network::Off => always | libc::CLONE_NEWNET,
+        Network::On => always,
     }
 }

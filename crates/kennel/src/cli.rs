@@ -91,7 +91,7 @@ pub(crate) struct BoxFlags {
     /// What makes the box; `host` makes none and lets the command do all that you may do
     #[arg(long, default_value = "native")]
     pub(crate) engine: EngineName,
-    /// Go on where this machine cannot hold a limit
+    /// Go on without a wall where this machine cannot have it
     #[arg(long, value_name = "WALL")]
     pub(crate) accept_missing: Vec<WallName>,
 }
@@ -128,5 +128,8 @@ pub(crate) enum EngineName {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum WallName {
+    /// All that needs namespaces: a much weaker box of Landlock and seccomp alone
+    Namespaces,
+    /// A fraction of a processor
     Cpu,
 }

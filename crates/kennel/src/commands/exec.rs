@@ -4,7 +4,7 @@ use crate::cli::Exec;
 use crate::commands::sandbox;
 use crate::failure::Failure;
 use crate::terminal::{Bridge, Terminals};
-use kennel_box::{BoxPlan, Command, EngineKind, ExitCause, ExitReport, Waitable};
+use kennel_box::{BoxError, BoxPlan, Command, EngineKind, ExitCause, ExitReport, Waitable};
 use kennel_jail::{Access, Helper, Jail, JailError, JailEvent, Stream, Walls};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ pub(crate) fn run(flags: Exec) -> Result<ExitCode, Failure> {
     let mut words = flags.command.into_iter();
     let program = words.next().ok_or_else(|| Failure::Argument("no command was given".into()))?;
     // Started first, so that it gets ready while the box is planned.
-    let helper = Helper::start(&Helper::own_program(), sandbox::engine(&flags.sandbox).isolation())?;
+    let helper = Helper::start(&Helper::own_program(), sandbox::first_isolation(&flags.sandbox))?;
     let plan = sandbox::plan(&flags.sandbox, &program)?;
     if plan.engine == EngineKind::Host {
         eprintln!("kennel: --engine host: no box; the command can do all that you can do");
@@ -38,10 +38,24 @@ pub(crate) fn run(flags: Exec) -> Result<ExitCode, Failure> {
         .build()
         .map_err(|source| Failure::System { what: "starting the event loop", source })?;
     let command = Command { program, args: words.collect(), ..Command::default() };
-    let report = runtime.block_on(run_in_box(helper, &plan, &command, flags.verbose))?;
+    let run = run_accepted(helper, &plan, &command, flags.verbose);
+    let report = runtime.block_on(run)?;
     explain(&report, &plan);
     // The codes of the kernel fit; anything else would be a bug better seen than hidden.
     Ok(ExitCode::from(u8::try_from(report.shell_code()).unwrap_or(u8::MAX)))
+}
+
+/// Runs the command in the best box that this machine can make and the caller accepts.
+async fn run_accepted(first: Helper, plan: &BoxPlan, command: &Command, verbose: bool) -> Result<ExitReport, Failure> {
+    match run_in_box(first, plan, command, verbose).await {
+        Err(Failure::Box(BoxError::Jail(error))) if error.lacks_namespaces() => {
+            let Some(next) = plan.isolations().get(1) else { return Err(error.into()) };
+            plan.check_isolation(*next)?;
+            eprintln!("kennel: {error}\n  going on without namespaces, as accepted: the box is much weaker");
+            run_in_box(Helper::start(&Helper::own_program(), *next)?, plan, command, verbose).await
+        }
+        other => other,
+    }
 }
 
 async fn run_in_box(helper: Helper, plan: &BoxPlan, command: &Command, verbose: bool) -> Result<ExitReport, Failure> {
@@ -57,8 +71,9 @@ async fn run_in_box(helper: Helper, plan: &BoxPlan, command: &Command, verbose: 
         stream(terminals.stderr, stderr.as_fd()),
     ];
     // Asked for before the box stands, so that it need not be waited for.
-    channel.get_ref().start(PROCESS, &plan.process_spec(command), &streams)?;
+    let asked = channel.get_ref().start(PROCESS, &plan.process_spec(command), &streams);
     let JailEvent::Ready(walls) = channel.receive().await? else { return Err(JailError::BoxEnded.into()) };
+    asked?;
     if verbose {
         describe(plan, &walls);
     }

@@ -3,6 +3,7 @@
 use crate::cli::{BoxFlags, EngineName, OnOff, ProfileName, WallName};
 use crate::failure::Failure;
 use kennel_box::{AccessMode, BoxPlan, BoxSpec, EngineKind, HostView, MountRules, MountSpec, Network, Profile, Wall};
+use kennel_jail::Isolation;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -17,18 +18,21 @@ pub(crate) fn plan(flags: &BoxFlags, program: &OsStr) -> Result<BoxPlan, Failure
     Ok(spec(flags, &host.cwd)?.plan(&host, &MountRules::for_user(&host.home), &programs)?)
 }
 
-/// The engine that the flags name.
-pub(crate) fn engine(flags: &BoxFlags) -> EngineKind {
+/// The way in which the box will be made if all goes well, known before it is planned.
+pub(crate) fn first_isolation(flags: &BoxFlags) -> Isolation {
     match flags.engine {
-        EngineName::Native => EngineKind::Native,
-        EngineName::Host => EngineKind::Host,
+        EngineName::Native => Isolation::Full,
+        EngineName::Host => Isolation::None,
     }
 }
 
 fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
     let mounts = |paths: &[PathBuf], mode| paths.iter().map(move |path| mount(path, mode, cwd)).collect::<Vec<_>>();
     Ok(BoxSpec {
-        engine: engine(flags),
+        engine: match flags.engine {
+            EngineName::Native => EngineKind::Native,
+            EngineName::Host => EngineKind::Host,
+        },
         profile: match flags.profile {
             ProfileName::Default => Profile::Default,
             ProfileName::Offline => Profile::Offline,
@@ -48,9 +52,16 @@ fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
         pids: flags.pids,
         tmp_size: flags.tmp_size,
         timeout: flags.timeout,
-        accept_missing: flags.accept_missing.iter().map(|WallName::Cpu| Wall::Cpu).collect(),
+        accept_missing: flags.accept_missing.iter().map(|wall| wall_of(*wall)).collect(),
         ..BoxSpec::default()
     })
+}
+
+fn wall_of(name: WallName) -> Wall {
+    match name {
+        WallName::Namespaces => Wall::Namespaces,
+        WallName::Cpu => Wall::Cpu,
+    }
 }
 
 /// `PATH` or `PATH:PLACE`; a colon that no absolute place follows belongs to the path.
