@@ -44,7 +44,7 @@ const DENIED_IN_HOME: [&str; 14] = [
 ];
 
 /// The base system, which a box sees anyway and may never change.
-const SYSTEM: [&str; 7] = ["/bin", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"];
+pub(crate) const SYSTEM: [&str; 7] = ["/bin", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"];
 
 /// The rules for one user.
 #[derive(Debug, Clone)]
@@ -95,7 +95,7 @@ impl MountRules {
         if !self.allowed_roots.iter().any(|root| real.starts_with(root)) {
             return Err(format!("`{}` is not under an allowed root", real.display()));
         }
-        if DENIED_ITSELF.iter().any(|denied| real == Path::new(denied)) || real == self.home {
+        if DENIED_ITSELF.iter().any(|denied| real == Path::new(denied)) || self.home.starts_with(real) {
             return Err(format!("`{}` is too wide; grant the directory that is needed", real.display()));
         }
         let system_trees = DENIED_TREES.iter().map(PathBuf::from).filter(|denied| !self.home.starts_with(denied));

@@ -154,6 +154,7 @@ impl BoxSpec {
                 None => checked.path().to_path_buf(),
             };
             check_target(&target)?;
+            check_not_in_system(&target, checked.path())?;
             add_grant(&mut grants, checked.grant(target, access, true))?;
             handles.push(checked);
         }
@@ -236,8 +237,7 @@ impl BoxSpec {
             None if self.host_path.is_some() => {
                 Ok(self.mount_path.clone().unwrap_or_else(|| DEFAULT_MOUNT_PATH.into()))
             }
-            None if visible(&host.cwd) && !host.cwd.starts_with("/tmp") => Ok(host.cwd.clone()),
-            None if grants.iter().any(|grant| host.cwd.starts_with(&grant.target)) => Ok(host.cwd.clone()),
+            None if is_same_place(&host.cwd, grants) => Ok(host.cwd.clone()),
             None => Ok(INNER_HOME.into()),
         }
     }
@@ -295,12 +295,22 @@ impl BoxPlan {
             env,
             cwd: command.cwd.clone().unwrap_or_else(|| self.cwd.clone()),
             deadline_ms: deadline.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+            terminal: None,
         }
     }
 }
 
 fn field(field: &'static str, problem: impl Into<String>) -> BoxError {
     BoxError::Field { field, problem: problem.into() }
+}
+
+/// Whether a path of the host is in the box what it is outside.
+fn is_same_place(path: &Path, grants: &[Grant]) -> bool {
+    let over = grants.iter().filter(|grant| path.starts_with(&grant.target));
+    match over.max_by_key(|grant| grant.target.components().count()) {
+        Some(grant) => grant.source == grant.target,
+        None => path.starts_with("/usr"),
+    }
 }
 
 /// Adds a grant; the same path granted twice gets the wider access, two paths at one place are an error.
@@ -333,6 +343,16 @@ fn check_target(target: &Path) -> Result<(), BoxError> {
             "is `{}`, but must be absolute, without `..`, and outside of /proc, /dev, /etc and /sys",
             target.display()
         );
+        return Err(field("mount_path", problem));
+    }
+    Ok(())
+}
+
+/// Nothing can be put into the base system, which is the host's; what it holds can be shown again at its own place.
+fn check_not_in_system(target: &Path, source: &Path) -> Result<(), BoxError> {
+    if target != source && crate::mounts::SYSTEM.iter().any(|system| target.starts_with(system)) {
+        let problem =
+            format!("is `{}`, but nothing can be added to the base system; choose another place", target.display());
         return Err(field("mount_path", problem));
     }
     Ok(())

@@ -116,7 +116,6 @@ impl Base {
                 .in_stage(Stage::Mount, name)?;
             nodes.push(Node::Tree { at: Path::new("/").join(name), tree, directory: true });
         }
-        nodes.push(Node::Link { at: "/var/tmp".into(), to: "/tmp".into() });
         nodes.extend(host_names(network));
         Ok(nodes)
     }

@@ -4,16 +4,22 @@ use crate::sys;
 use rustix::process::{Pid, WaitOptions};
 use std::fs;
 
-/// Bytes of memory that all processes hold for themselves; what they share with files is not counted.
-pub(crate) fn memory() -> u64 {
-    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
-    let pages = |pid: i32| -> Option<u64> {
-        let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-        let mut fields = statm.split_whitespace().skip(1).filter_map(|field| field.parse::<u64>().ok());
-        let (resident, shared) = (fields.next()?, fields.next()?);
-        Some(resident.saturating_sub(shared))
+/// Whether the processes of the box hold more memory together than they may; what they share with files is not counted.
+///
+/// What they share with each other is divided among them, which takes the kernel long to find out: that is done only
+/// when they would be over the limit if each counted for itself.
+pub(crate) fn exceeds(limit: u64) -> bool {
+    let sum = |file: &str, keys: [&str; 2]| {
+        members().into_iter().map(|pid| kibibytes(&format!("/proc/{pid}/{file}"), keys)).sum::<u64>() << 10
     };
-    members().into_iter().filter_map(pages).sum::<u64>() * page
+    sum("status", ["RssAnon:", "RssShmem:"]) > limit && sum("smaps_rollup", ["Pss_Anon:", "Pss_Shmem:"]) > limit
+}
+
+/// The sum of two lines of a file about a process that may have ended.
+fn kibibytes(path: &str, keys: [&str; 2]) -> u64 {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let value = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
+    text.lines().filter(|line| keys.iter().any(|key| line.starts_with(key))).filter_map(value).sum()
 }
 
 /// How many threads there are, the init's not counted.

@@ -66,10 +66,11 @@ impl Delegation {
             return Self::default();
         };
         let mut places = Vec::new();
-        let v2 = v2_directory(&mounts, &own);
+        // A process is in one cgroup of version 2, so all its controllers are handed down from the same place.
+        let v2 = v2_directory(&mounts, &own).and_then(|(root, own)| v2_parent(&root, &own));
         for controller in Controller::ALL {
-            if let Some(parent) = v2.as_ref().and_then(|(root, own)| v2_parent(root, own, controller)) {
-                places.push((controller, Version::V2, parent));
+            if let Some((parent, _)) = v2.as_ref().filter(|(_, handed_down)| handed_down.contains(&controller)) {
+                places.push((controller, Version::V2, parent.clone()));
             } else if let Some(parent) = v1_directory(&mounts, &own, controller).filter(|path| writable(path)) {
                 places.push((controller, Version::V1, parent));
             }
@@ -299,11 +300,15 @@ pub(crate) fn owner_of(name: &str) -> Option<Owner> {
     Some(Owner { pid: parts.next()?.parse().ok()?, started: parts.next()?.parse().ok()? })
 }
 
-/// When a process started, in clock ticks since boot.
+/// When a process started, in clock ticks since boot; one that has ended and only waits to be reaped has not.
 fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold spaces; the fields after it may not. The start time is the 22nd field.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
 }
 
 /// The mount point of the version 2 hierarchy, and this process's cgroup in it.
@@ -339,23 +344,45 @@ fn cgroup_mount(mounts: &str, kind: &str, options: impl Fn(&str) -> bool) -> Opt
     })
 }
 
-/// The nearest cgroup, from this process's own upwards, in which cgroups with the controller can be made.
-fn v2_parent(root: &Path, own: &Path, controller: Controller) -> Option<PathBuf> {
-    own.ancestors()
+/// The cgroup, from this process's own upwards, that can hand down the most controllers, and those.
+fn v2_parent(root: &Path, own: &Path) -> Option<(PathBuf, Vec<Controller>)> {
+    let offered = |path: &Path| {
+        let list = path.join("cgroup.controllers");
+        Controller::ALL.into_iter().filter(|controller| lists(&list, *controller)).collect::<Vec<_>>()
+    };
+    let mut candidates = own
+        .ancestors()
         .take_while(|path| path.starts_with(root))
-        .find(|path| {
-            writable(path)
-                && lists(&path.join("cgroup.controllers"), controller)
-                && enable(path, own == *path, controller)
-        })
-        .map(Path::to_path_buf)
+        .filter(|path| writable(path))
+        .map(|path| (path, offered(path)))
+        .filter(|(_, controllers)| !controllers.is_empty())
+        .collect::<Vec<_>>();
+    // The nearest first where several offer the same.
+    candidates.sort_by_key(|(_, controllers)| std::cmp::Reverse(controllers.len()));
+    let chosen = candidates.into_iter().find(|(path, controllers)| enable(path, own == *path, controllers))?;
+    Some((chosen.0.to_path_buf(), chosen.1))
 }
 
-/// Hands a controller down to the children of a cgroup, clearing the cgroup of our own processes where it must be.
-fn enable(path: &Path, is_own: bool, controller: Controller) -> bool {
+/// Hands controllers down to the children of a cgroup, clearing the cgroup of our own processes where it must be.
+fn enable(path: &Path, is_own: bool, controllers: &[Controller]) -> bool {
     let control = path.join("cgroup.subtree_control");
-    let hand_down = || fs::write(&control, format!("+{}", controller.name())).is_ok();
-    lists(&control, controller) || hand_down() || (is_own && move_into_leaf(path) && hand_down())
+    let missing = controllers.iter().filter(|controller| !lists(&control, **controller));
+    let missing = missing.map(|controller| format!("+{}", controller.name())).collect::<Vec<_>>().join(" ");
+    if missing.is_empty() {
+        return !is_threaded(path);
+    }
+    // Of a cgroup with processes the kernel would hand down some controllers, for threads alone: no box could enter.
+    (is_free(path) || (is_own && move_into_leaf(path))) && fs::write(&control, missing).is_ok()
+}
+
+/// Whether a cgroup may have children with all controllers: it is empty, or the root of all.
+fn is_free(path: &Path) -> bool {
+    !path.join("cgroup.type").exists()
+        || (!is_threaded(path) && fs::read_to_string(path.join("cgroup.procs")).is_ok_and(|list| list.is_empty()))
+}
+
+fn is_threaded(path: &Path) -> bool {
+    fs::read_to_string(path.join("cgroup.type")).is_ok_and(|kind| kind.trim() != "domain")
 }
 
 fn move_into_leaf(path: &Path) -> bool {

@@ -163,6 +163,7 @@ impl Channel {
             Stream::Descriptor(descriptor) => Some(*descriptor),
             Stream::Terminal => None,
         });
+        let passed = passed.inspect(|stream| open_to_all(*stream));
         let descriptors = [spec.as_fd()].into_iter().chain(passed).collect::<Vec<_>>();
         self.send(&Request::Start { process, stdio }, &descriptors)
     }
@@ -192,6 +193,18 @@ impl Channel {
             Err(Errno::PIPE | Errno::CONNRESET) => Err(JailError::BoxEnded),
             other => other.map_err(|errno| JailError::Channel(errno.into())),
         }
+    }
+}
+
+/// Lets a box of another user open a pipe by its name, as in `echo … > /dev/stderr`.
+///
+/// The kernel decides that by the pipe's owner and mode. Only whoever may look into a process that has the pipe finds
+/// its name, so that the mode keeps nobody else out. Named pipes belong to the host and stay as they are.
+fn open_to_all(stream: BorrowedFd<'_>) {
+    let name = std::fs::read_link(format!("/proc/self/fd/{}", stream.as_raw_fd()));
+    if name.is_ok_and(|name| name.as_os_str().as_encoded_bytes().starts_with(b"pipe:[")) {
+        // A pipe of somebody else keeps its mode; then only its name is of no use.
+        let _ = rustix::fs::fchmod(stream, rustix::fs::Mode::from_raw_mode(0o666));
     }
 }
 

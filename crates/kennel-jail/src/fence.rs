@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const NEWEST: ABI = ABI::V6;
 
 /// The directories of every box that can be changed, if only as far as their files' permissions go.
-const WRITABLE: [&str; 4] = ["/tmp", INNER_HOME, "/dev/pts", "/proc"];
+const WRITABLE: [&str; 5] = ["/tmp", "/var/tmp", INNER_HOME, "/dev/pts", "/proc"];
 
 /// The version of Landlock that this kernel has.
 #[must_use]

@@ -241,6 +241,7 @@ impl Server<'_> {
     }
 
     fn start(&mut self, process: u32, stdio: [Stdio; 3], descriptors: Vec<OwnedFd>) -> Result<(), Errno> {
+        self.verdict = None;
         let started = self.try_start(stdio, descriptors);
         match started {
             Ok((started, spec)) => {
@@ -324,7 +325,7 @@ impl Server<'_> {
     /// Whether the box stands at its limit of processes, where only a rlimit holds it, which keeps no count.
     fn crowded(&self) -> bool {
         let limit = self.limited.map_or(u32::MAX, |(_, limits)| limits.pids);
-        self.ready.walls.pids == Hold::Rlimit && census::threads() >= limit as usize
+        self.ready.walls.pids == Hold::Rlimit && census::threads() + 1 >= limit as usize
     }
 
     fn next_look(&self) -> Option<Duration> {
@@ -347,7 +348,7 @@ impl Server<'_> {
     fn watch(&mut self) {
         let Some((_, limits)) = self.limited.filter(|_| self.watches() && !self.processes.is_empty()) else { return };
         let walls = &self.ready.walls;
-        if walls.memory == Hold::Watchdog && census::memory() > limits.memory {
+        if walls.memory == Hold::Watchdog && census::exceeds(limits.memory) {
             self.verdict = Some(ExitCause::OutOfMemory);
         } else if walls.pids == Hold::Watchdog && census::threads() > limits.pids as usize {
             self.verdict = Some(ExitCause::PidsLimit);

@@ -33,6 +33,6 @@ pub use error::{JailError, Stage, StageError};
 pub use fence::landlock_version;
 pub use report::{ExitCause, ExitReport, ExitStatus};
 pub use spec::{
-    Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, ProcessSpec, Wall,
-    Walls,
+    Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, ProcessSpec,
+    TerminalSettings, Wall, Walls,
 };

@@ -2,7 +2,7 @@
 
 use crate::error::{InStage, Stage, StageError};
 use crate::fence::Fence;
-use crate::spec::ProcessSpec;
+use crate::spec::{ProcessSpec, TerminalSettings};
 use crate::sys::{self, Cloned};
 use crate::wire::Stdio;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -11,6 +11,9 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::Pid;
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, OutputModes, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -35,7 +38,7 @@ pub(crate) fn start(
     fence: Option<&Fence>,
     lifeline: &OwnedFd,
 ) -> Result<Started, StageError> {
-    let terminal = if stdio.contains(&Stdio::Terminal) { Some(Terminal::open()?) } else { None };
+    let terminal = if stdio.contains(&Stdio::Terminal) { Some(Terminal::open(spec.terminal.as_ref())?) } else { None };
     let mut streams = Vec::with_capacity(3);
     for stream in stdio {
         let descriptor = match (stream, &terminal) {
@@ -95,7 +98,8 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn open() -> Result<Self, StageError> {
+    /// Set up before anyone can look at it.
+    fn open(settings: Option<&TerminalSettings>) -> Result<Self, StageError> {
         let outer =
             rustix::fs::openat(CWD, "/dev/ptmx", OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
                 .in_stage(Stage::Terminal, "/dev/ptmx")?;
@@ -105,8 +109,20 @@ impl Terminal {
             rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY | rustix::pty::OpenptFlags::CLOEXEC,
         )
         .in_stage(Stage::Terminal, "")?;
+        if let Some(settings) = settings {
+            set_up(&inner, settings).in_stage(Stage::Terminal, "settings")?;
+        }
         Ok(Self { inner, outer })
     }
+}
+
+fn set_up(terminal: &OwnedFd, settings: &TerminalSettings) -> Result<(), Errno> {
+    let mut modes = tcgetattr(terminal)?;
+    modes.input_modes = InputModes::from_bits_retain(settings.input);
+    modes.output_modes = OutputModes::from_bits_retain(settings.output);
+    modes.local_modes = LocalModes::from_bits_retain(settings.local);
+    tcsetattr(terminal, OptionalActions::Now, &modes)?;
+    tcsetwinsize(terminal, Winsize { ws_row: settings.rows, ws_col: settings.columns, ws_xpixel: 0, ws_ypixel: 0 })
 }
 
 /// Turns the calling process into the program; returns only the reason why not.

@@ -113,7 +113,8 @@ pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, limits: &Limits, writabl
     for node in base {
         builder.add(node)?;
     }
-    for (at, mode) in [("/tmp", "1777"), (INNER_HOME, "0700")] {
+    // Not a link to /tmp: a grant may lie in either, and no mount follows a link.
+    for (at, mode) in [("/tmp", "1777"), ("/var/tmp", "1777"), (INNER_HOME, "0700")] {
         let mount = scratch_space(limits, mode).in_stage(Stage::Mount, at)?;
         builder.own.push(device(&mount).in_stage(Stage::Mount, at)?);
         builder.attach(Path::new(at), &mount, true)?;
@@ -150,7 +151,9 @@ pub(crate) fn new_mount(kind: &str, options: &[(&str, &str)], attributes: MountA
         }
     }
     fsconfig_create(&context)?;
-    let attributes = attributes | MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    // Terminals are devices; the kernel makes those of this file system itself, and none can be added.
+    let devices = if kind == "devpts" { MountAttrFlags::empty() } else { MountAttrFlags::MOUNT_ATTR_NODEV };
+    let attributes = attributes | devices | MountAttrFlags::MOUNT_ATTR_NOSUID;
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 

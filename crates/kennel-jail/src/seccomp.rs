@@ -49,22 +49,46 @@ enum Verdict {
         argument: u32,
         bits: u32,
     },
+    /// Refuse to create a file whose mode has any of these bits; the mode counts only where something is created.
+    AllowOpening {
+        flags: u32,
+        mode: u32,
+        bits: u32,
+    },
 }
 
 /// Every call that is not simply refused.
 fn verdicts() -> BTreeMap<i64, Verdict> {
-    let mut verdicts: BTreeMap<i64, Verdict> =
-        ALLOWED.iter().chain(legacy_calls()).map(|&call| (call, Verdict::Allow)).collect();
+    let mut verdicts: BTreeMap<i64, Verdict> = ALLOWED.iter().map(|&call| (call, Verdict::Allow)).collect();
     verdicts.extend([
         (libc::SYS_clone, Verdict::AllowWithout { argument: 0, bits: NAMESPACE_FLAGS }),
         // clone3 hides its flags in memory that a filter cannot read: programs are told that it does not exist
         // and fall back to clone.
         (libc::SYS_clone3, Verdict::Refuse(Errno::NOSYS)),
+        // openat2 hides the mode of what it creates in the same way, and every user of it can do without.
+        (libc::SYS_openat2, Verdict::Refuse(Errno::NOSYS)),
+        (libc::SYS_openat, Verdict::AllowOpening { flags: 2, mode: 3, bits: SET_ID_BITS }),
         (libc::SYS_ioctl, Verdict::AllowBut { argument: 1, values: &REFUSED_IOCTLS }),
         (libc::SYS_personality, Verdict::AllowOnly { argument: 0, values: &PERSONALITIES }),
     ]);
+    let modes = [
+        (libc::SYS_fchmod, 1),
+        (libc::SYS_fchmodat, 2),
+        (libc::SYS_fchmodat2, 2),
+        (libc::SYS_mkdirat, 2),
+        (libc::SYS_mknodat, 2),
+    ];
+    verdicts.extend(modes.map(|(call, argument)| (call, Verdict::AllowWithout { argument, bits: SET_ID_BITS })));
+    verdicts.extend(legacy_verdicts());
     verdicts
 }
+
+/// The flags with which opening makes a file; the second shares a bit with the one that asks for a directory.
+const CREATING: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
+
+/// A box leaves no program behind that would run as the owner of a directory granted for writing: outside, where
+/// that means something, anybody could run it.
+const SET_ID_BITS: u32 = libc::S_ISUID | libc::S_ISGID;
 
 /// The sockets of a box with namespaces. Vsock, packet, alg and the rest reach past the network namespace or are
 /// seldom-used kernel code.
@@ -96,13 +120,13 @@ const NAMESPACE_FLAGS: u32 = (libc::CLONE_NEWNS
 #[rustfmt::skip]
 const ALLOWED: &[i64] = &[
     // Files and directories.
-    libc::SYS_openat, libc::SYS_openat2, libc::SYS_close, libc::SYS_close_range, libc::SYS_read, libc::SYS_write, libc::SYS_readv,
+    libc::SYS_close, libc::SYS_close_range, libc::SYS_read, libc::SYS_write, libc::SYS_readv,
     libc::SYS_writev, libc::SYS_pread64, libc::SYS_pwrite64, libc::SYS_preadv, libc::SYS_pwritev, libc::SYS_preadv2,
     libc::SYS_pwritev2, libc::SYS_lseek, libc::SYS_fstat, libc::SYS_newfstatat, libc::SYS_statx, libc::SYS_statfs, libc::SYS_fstatfs,
     libc::SYS_faccessat, libc::SYS_faccessat2, libc::SYS_getdents64, libc::SYS_getcwd, libc::SYS_chdir, libc::SYS_fchdir,
-    libc::SYS_mkdirat, libc::SYS_unlinkat, libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_linkat, libc::SYS_symlinkat,
-    libc::SYS_readlinkat, libc::SYS_fchmod, libc::SYS_fchmodat, libc::SYS_fchmodat2, libc::SYS_fchown, libc::SYS_fchownat, libc::SYS_umask,
-    libc::SYS_truncate, libc::SYS_ftruncate, libc::SYS_fallocate, libc::SYS_utimensat, libc::SYS_mknodat,
+    libc::SYS_unlinkat, libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_linkat, libc::SYS_symlinkat,
+    libc::SYS_readlinkat, libc::SYS_fchown, libc::SYS_fchownat, libc::SYS_umask,
+    libc::SYS_truncate, libc::SYS_ftruncate, libc::SYS_fallocate, libc::SYS_utimensat,
     libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_sync, libc::SYS_syncfs, libc::SYS_sync_file_range, libc::SYS_fadvise64,
     libc::SYS_readahead, libc::SYS_copy_file_range, libc::SYS_sendfile, libc::SYS_splice, libc::SYS_tee, libc::SYS_vmsplice,
     libc::SYS_flock, libc::SYS_fcntl, libc::SYS_dup, libc::SYS_dup3, libc::SYS_pipe2, libc::SYS_inotify_init1,
@@ -154,20 +178,24 @@ const ALLOWED: &[i64] = &[
 /// Calls of the first 64-bit x86 kernels that later architectures do without.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
-fn legacy_calls() -> &'static [i64] {
-    &[
-        libc::SYS_open, libc::SYS_creat, libc::SYS_stat, libc::SYS_lstat, libc::SYS_access, libc::SYS_poll, libc::SYS_select,
-        libc::SYS_getdents, libc::SYS_mkdir, libc::SYS_rmdir, libc::SYS_unlink, libc::SYS_rename, libc::SYS_link, libc::SYS_symlink,
-        libc::SYS_readlink, libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_mknod, libc::SYS_utime, libc::SYS_utimes,
-        libc::SYS_futimesat, libc::SYS_dup2, libc::SYS_pipe, libc::SYS_fork, libc::SYS_vfork, libc::SYS_getpgrp, libc::SYS_alarm,
-        libc::SYS_pause, libc::SYS_time, libc::SYS_epoll_create, libc::SYS_epoll_wait, libc::SYS_eventfd, libc::SYS_signalfd,
-        libc::SYS_inotify_init, libc::SYS_arch_prctl,
-    ]
+fn legacy_verdicts() -> Vec<(i64, Verdict)> {
+    let allowed = [
+        libc::SYS_stat, libc::SYS_lstat, libc::SYS_access, libc::SYS_poll, libc::SYS_select, libc::SYS_getdents, libc::SYS_rmdir,
+        libc::SYS_unlink, libc::SYS_rename, libc::SYS_link, libc::SYS_symlink, libc::SYS_readlink, libc::SYS_chown, libc::SYS_lchown,
+        libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat, libc::SYS_dup2, libc::SYS_pipe, libc::SYS_fork, libc::SYS_vfork,
+        libc::SYS_getpgrp, libc::SYS_alarm, libc::SYS_pause, libc::SYS_time, libc::SYS_epoll_create, libc::SYS_epoll_wait,
+        libc::SYS_eventfd, libc::SYS_signalfd, libc::SYS_inotify_init, libc::SYS_arch_prctl,
+    ];
+    let modes = [libc::SYS_chmod, libc::SYS_creat, libc::SYS_mkdir, libc::SYS_mknod];
+    let opening = (libc::SYS_open, Verdict::AllowOpening { flags: 1, mode: 2, bits: SET_ID_BITS });
+    let allowed = allowed.map(|call| (call, Verdict::Allow));
+    let modes = modes.map(|call| (call, Verdict::AllowWithout { argument: 1, bits: SET_ID_BITS }));
+    allowed.into_iter().chain(modes).chain([opening]).collect()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn legacy_calls() -> &'static [i64] {
-    &[]
+fn legacy_verdicts() -> Vec<(i64, Verdict)> {
+    Vec::new()
 }
 
 /// Turns verdicts into a program: the architecture, then a binary search, then the verdict.
@@ -232,6 +260,14 @@ fn decide(verdict: Verdict) -> Option<Vec<Instruction>> {
         Verdict::AllowWithout { argument, bits } => {
             Some(vec![load(ARGUMENTS_OFFSET + 8 * argument), jump(libc::BPF_JSET, bits, 1, 0), allow, deny])
         }
+        Verdict::AllowOpening { flags, mode, bits } => Some(vec![
+            load(ARGUMENTS_OFFSET + 8 * flags),
+            jump(libc::BPF_JSET, CREATING, 0, 2),
+            load(ARGUMENTS_OFFSET + 8 * mode),
+            jump(libc::BPF_JSET, bits, 1, 0),
+            allow,
+            deny,
+        ]),
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 /// Runs a filter as the kernel does.
-fn run(program: &[Instruction], architecture: u32, number: u32, arguments: [u64; 2]) -> u32 {
+fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64]) -> u32 {
     let mut data = [0_u8; 64];
     data[..4].copy_from_slice(&number.to_le_bytes());
     data[4..8].copy_from_slice(&architecture.to_le_bytes());
@@ -31,7 +31,7 @@ fn run(program: &[Instruction], architecture: u32, number: u32, arguments: [u64;
     }
 }
 
-fn outcome(number: i64, arguments: [u64; 2]) -> Result<(), Errno> {
+fn outcome(number: i64, arguments: &[u64]) -> Result<(), Errno> {
     let filter = Filter::compile(false, SOCKETS).unwrap();
     match run(&filter.0, ARCHITECTURE, u32::try_from(number).unwrap(), arguments) {
         libc::SECCOMP_RET_ALLOW => Ok(()),
@@ -46,12 +46,14 @@ fn every_call_gets_the_verdict_of_the_table() {
     for number in 0..1000_u32 {
         let expected = match verdicts.get(&i64::from(number)) {
             // These allow arguments of 0.
-            Some(Verdict::Allow | Verdict::AllowWithout { .. } | Verdict::AllowBut { .. }) => libc::SECCOMP_RET_ALLOW,
+            Some(
+                Verdict::Allow | Verdict::AllowWithout { .. } | Verdict::AllowBut { .. } | Verdict::AllowOpening { .. },
+            ) => libc::SECCOMP_RET_ALLOW,
             Some(Verdict::AllowOnly { values, .. }) if values.contains(&0) => libc::SECCOMP_RET_ALLOW,
             Some(Verdict::Refuse(errno)) => libc::SECCOMP_RET_ERRNO | errno.raw_os_error().cast_unsigned(),
             Some(Verdict::AllowOnly { .. }) | None => libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned(),
         };
-        assert_eq!(run(&filter.0, ARCHITECTURE, number, [0; 2]), expected, "system call {number}");
+        assert_eq!(run(&filter.0, ARCHITECTURE, number, &[0; 2]), expected, "system call {number}");
     }
 }
 
@@ -73,26 +75,26 @@ fn dangerous_calls_are_refused() {
         libc::SYS_pidfd_getfd,
         libc::SYS_open_by_handle_at,
     ] {
-        assert_eq!(outcome(call, [0; 2]), Err(Errno::PERM), "system call {call}");
+        assert_eq!(outcome(call, &[0; 2]), Err(Errno::PERM), "system call {call}");
     }
 }
 
 #[test]
 fn arguments_are_judged_by_the_bits_that_the_kernel_looks_at() {
     let upper = 1 << 32;
-    assert_eq!(outcome(libc::SYS_clone, [libc::SIGCHLD as u64, 0]), Ok(()));
-    assert_eq!(outcome(libc::SYS_clone, [libc::CLONE_NEWUSER as u64 | upper, 0]), Err(Errno::PERM));
-    assert_eq!(outcome(libc::SYS_ioctl, [0, libc::TIOCGWINSZ]), Ok(()));
-    assert_eq!(outcome(libc::SYS_ioctl, [0, libc::TIOCSTI | upper]), Err(Errno::PERM));
-    assert_eq!(outcome(libc::SYS_socket, [libc::AF_INET6 as u64, 0]), Ok(()));
-    assert_eq!(outcome(libc::SYS_socket, [libc::AF_VSOCK as u64, 0]), Err(Errno::PERM));
-    assert_eq!(outcome(libc::SYS_clone3, [0; 2]), Err(Errno::NOSYS));
+    assert_eq!(outcome(libc::SYS_clone, &[libc::SIGCHLD as u64, 0]), Ok(()));
+    assert_eq!(outcome(libc::SYS_clone, &[libc::CLONE_NEWUSER as u64 | upper, 0]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_ioctl, &[0, libc::TIOCGWINSZ]), Ok(()));
+    assert_eq!(outcome(libc::SYS_ioctl, &[0, libc::TIOCSTI | upper]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_socket, &[libc::AF_INET6 as u64, 0]), Ok(()));
+    assert_eq!(outcome(libc::SYS_socket, &[libc::AF_VSOCK as u64, 0]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_clone3, &[0; 2]), Err(Errno::NOSYS));
 }
 
 #[test]
 fn a_pinned_box_cannot_unpin_itself() {
     let number = u32::try_from(libc::SYS_sched_setaffinity).unwrap();
-    let verdict = |pinned| run(&Filter::compile(pinned, SOCKETS).unwrap().0, ARCHITECTURE, number, [0; 2]);
+    let verdict = |pinned| run(&Filter::compile(pinned, SOCKETS).unwrap().0, ARCHITECTURE, number, &[0; 2]);
     assert_eq!(verdict(false), libc::SECCOMP_RET_ALLOW);
     assert_ne!(verdict(true), libc::SECCOMP_RET_ALLOW);
 }
@@ -100,7 +102,25 @@ fn a_pinned_box_cannot_unpin_itself() {
 #[test]
 fn another_architecture_is_killed() {
     let filter = Filter::compile(false, SOCKETS).unwrap();
-    assert_eq!(run(&filter.0, 0x4000_0003, 1, [0; 2]), libc::SECCOMP_RET_KILL_PROCESS);
+    assert_eq!(run(&filter.0, 0x4000_0003, 1, &[0; 2]), libc::SECCOMP_RET_KILL_PROCESS);
     let x32 = 0x4000_0000 | u32::try_from(libc::SYS_read).unwrap();
-    assert_eq!(run(&filter.0, ARCHITECTURE, x32, [0; 2]), libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned());
+    assert_eq!(run(&filter.0, ARCHITECTURE, x32, &[0; 2]), libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned());
+}
+
+#[test]
+fn no_program_is_left_that_runs_as_another() {
+    let (set_user, creating) = (u64::from(libc::S_ISUID) | 0o755, libc::O_CREAT as u64 | libc::O_WRONLY as u64);
+    assert_eq!(outcome(libc::SYS_fchmod, &[3, set_user]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_fchmodat, &[3, 0, u64::from(libc::S_ISGID)]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_fchmod, &[3, 0o1777]), Ok(()), "the sticky bit is harmless");
+    assert_eq!(outcome(libc::SYS_openat, &[3, 0, creating, set_user]), Err(Errno::PERM));
+    assert_eq!(outcome(libc::SYS_openat, &[3, 0, creating, 0o644]), Ok(()));
+    assert_eq!(outcome(libc::SYS_openat, &[3, 0, libc::O_TMPFILE as u64, set_user]), Err(Errno::PERM));
+    let directory = libc::O_DIRECTORY as u64;
+    assert_eq!(
+        outcome(libc::SYS_openat, &[3, 0, directory, set_user]),
+        Ok(()),
+        "nothing is created, the mode is noise"
+    );
+    assert_eq!(outcome(libc::SYS_openat2, &[0; 2]), Err(Errno::NOSYS));
 }

@@ -54,10 +54,12 @@ pub enum Network {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// The path outside, absolute and free of symlinks.
+    #[serde(with = "raw_path")]
     pub source: PathBuf,
     /// The device and inode that were checked; a path that has become another file is refused.
     pub identity: FileIdentity,
     /// The path inside.
+    #[serde(with = "raw_path")]
     pub target: PathBuf,
     /// Whether the box may change what is there.
     pub access: Access,
@@ -150,9 +152,42 @@ pub struct ProcessSpec {
     /// The whole environment.
     pub env: Vec<(OsString, OsString)>,
     /// Where it starts.
+    #[serde(with = "raw_path")]
     pub cwd: PathBuf,
     /// Milliseconds after which it is ended.
     pub deadline_ms: Option<u64>,
+    /// How its terminal is set up before it starts, where it gets one.
+    pub terminal: Option<TerminalSettings>,
+}
+
+/// The size and the modes of a terminal, in the words of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalSettings {
+    /// Lines.
+    pub rows: u16,
+    /// Letters in a line.
+    pub columns: u16,
+    /// What is done to what is typed.
+    pub input: u32,
+    /// What is done to what is shown.
+    pub output: u32,
+    /// How a person edits and interrupts.
+    pub local: u32,
+}
+
+/// Paths as their bytes: serde's own form takes only text.
+mod raw_path {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(deserializer).map(PathBuf::from)
+    }
 }
 
 impl ProcessSpec {

@@ -37,11 +37,10 @@ pub(crate) fn clone_process(namespaces: libc::c_int, cgroup: Option<BorrowedFd<'
 }
 
 fn cloned(result: libc::c_long) -> Result<Cloned, Errno> {
-    match i32::try_from(result).map(Pid::from_raw) {
-        _ if result < 0 => Err(last_errno()),
-        Ok(Some(pid)) => Ok(Cloned::Parent(pid)),
-        _ => Ok(Cloned::Child),
+    if result < 0 {
+        return Err(last_errno());
     }
+    Ok(i32::try_from(result).ok().and_then(Pid::from_raw).map_or(Cloned::Child, Cloned::Parent))
 }
 
 /// Moves the calling process into new namespaces.

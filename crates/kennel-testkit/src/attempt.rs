@@ -67,6 +67,8 @@ pub enum Setting {
     Plain,
     /// Standard input is a regular file opened for reading only, writable by its mode.
     FileOnStdin,
+    /// Standard input is a directory that the box's user could write to by its mode, with a file `file` in it.
+    DirectoryOnStdin,
     /// Standard input is the controlling terminal.
     TerminalOnStdin,
     /// Without a box, a descriptor above 2 is left open; an engine must close its own.

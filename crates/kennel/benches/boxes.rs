@@ -73,12 +73,12 @@ async fn starts(engine: &NativeEngine, plan: &BoxPlan, command: &[&str]) -> Outc
         times[2].push(spawn(env!("CARGO_BIN_EXE_kennel"), &[&["exec", "--"], command].concat()).await?);
         times[3].push(in_box(engine, plan, command).await?);
     }
-    let [plain, bubblewrap, exec, engine] = times.map(median);
+    let [bare, bubblewrap, exec, engine] = times.map(median);
     println!("\nstart of `{}`, median of {STARTS}\n", command.join(" "));
     println!("| way | ms | over plain | of bubblewrap's |\n|---|---|---|---|");
-    let over = |time: Duration| (time.saturating_sub(plain)).as_secs_f64() * 1000.0;
+    let over = |time: Duration| (time.saturating_sub(bare)).as_secs_f64() * 1000.0;
     for (way, time) in
-        [("plain", plain), ("bubblewrap", bubblewrap), ("`kennel exec`", exec), ("engine, helper running", engine)]
+        [("plain", bare), ("bubblewrap", bubblewrap), ("`kennel exec`", exec), ("engine, helper running", engine)]
     {
         let ms = time.as_secs_f64() * 1000.0;
         println!("| {way} | {ms:.2} | {:.2} | {:.2} |", over(time), over(time) / over(bubblewrap));
@@ -117,20 +117,20 @@ async fn round_trips(engine: &NativeEngine, plan: &BoxPlan) -> Outcome<bool> {
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return Err("no pipes".into()) };
     let made: Arc<dyn RunningBox> = engine.create(plan).await?;
     let boxed = made.start(&words(&["cat"])).await?;
-    let mut plain: (Writer, Reader) = (Box::pin(stdin), Box::pin(stdout));
+    let mut bare: (Writer, Reader) = (Box::pin(stdin), Box::pin(stdout));
     let mut boxed: (Writer, Reader) = (boxed.stdin, boxed.stdout);
     let mut times: [Vec<Duration>; 2] = Default::default();
     for _ in 0..ROUNDS {
-        times[0].push(echo(&mut plain).await?);
+        times[0].push(echo(&mut bare).await?);
         times[1].push(echo(&mut boxed).await?);
     }
     made.destroy().await?;
-    let [plain, boxed] = times.map(median);
+    let [bare, boxed] = times.map(median);
     let micros = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(ROUND_TRIPS);
-    let ratio = boxed.as_secs_f64() / plain.as_secs_f64();
+    let ratio = boxed.as_secs_f64() / bare.as_secs_f64();
     println!("\nround trip of a line to `cat`, median of {ROUNDS} rounds of {ROUND_TRIPS}\n");
     println!("| way | µs | of plain |\n|---|---|---|");
-    println!("| plain pipe | {:.2} | 1.00 |\n| box | {:.2} | {ratio:.2} |", micros(plain), micros(boxed));
+    println!("| plain pipe | {:.2} | 1.00 |\n| box | {:.2} | {ratio:.2} |", micros(bare), micros(boxed));
     Ok(ratio <= 1.05)
 }
 

@@ -1,5 +1,6 @@
 //! The caller's terminal while a boxed program uses one of its own: bytes go across, nothing else does.
 
+use kennel_jail::TerminalSettings;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::termios::{OptionalActions, OutputModes, Termios, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 use std::fs::File;
@@ -26,6 +27,26 @@ impl Terminals {
 
     pub(crate) fn any(self) -> bool {
         self.stdin || self.stdout || self.stderr
+    }
+
+    /// What the terminal of the box is to be like from the start: the caller's, or one that leaves lines as they are.
+    pub(crate) fn settings(self) -> Option<TerminalSettings> {
+        let streams = [(self.stdin, 0), (self.stdout, 1), (self.stderr, 2)];
+        let (_, number) = streams.into_iter().find(|(is_terminal, _)| *is_terminal)?;
+        let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+        let terminal = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()][number];
+        let (mut modes, size) = (tcgetattr(terminal).ok()?, tcgetwinsize(terminal).ok()?);
+        if !self.stdin {
+            // The caller's terminal turns line feeds into new lines already; twice would be wrong.
+            modes.output_modes.remove(OutputModes::OPOST);
+        }
+        Some(TerminalSettings {
+            rows: size.ws_row,
+            columns: size.ws_col,
+            input: modes.input_modes.bits(),
+            output: modes.output_modes.bits(),
+            local: modes.local_modes.bits(),
+        })
     }
 }
 

@@ -1,4 +1,5 @@
 //! Back-pressure with real pipes: alone in its process, because it looks at the memory of the whole process.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use kennel_box::{BoxSpec, Command, EngineKind, HostView, MountRules, NativeEngine};
 use kennel_exec::{EventKind, Executor, Limits, ProcessId, Seq, SessionId, StartRequest, Stop};

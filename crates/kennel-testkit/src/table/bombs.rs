@@ -9,6 +9,11 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     Attempt::new("fork_bomb", "holds that many child processes at once").needs(&[Amount]),
     Attempt::new("thread_bomb", "holds that many threads at once").needs(&[Amount]),
     Attempt::new("memory_bomb", "holds that many MiB of touched memory").needs(&[Amount]),
+    Attempt::new(
+        "shared_memory_bomb",
+        "holds that many MiB in memory that belongs to no process, but to a memory file",
+    )
+    .needs(&[Amount]),
     Attempt::new("descriptor_bomb", "holds that many open descriptors").needs(&[Amount]),
     Attempt::new("disk_bomb", "holds that many MiB in a file").needs(&[WritableDirectory, Amount]),
     Attempt::new("cpu_bomb", "burns for that many milliseconds in two threads to get more CPU than allowed")

@@ -17,6 +17,13 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     Attempt::new("write_by_proc_cwd", "climbs out through /proc/self/cwd").needs(&[WritableDirectory, OutsideFile]),
     Attempt::new("write_by_stdin_reopen", "reopens a read-only standard input for writing")
         .setting(Setting::FileOnStdin),
+    Attempt::new("chmod_stdin", "changes the mode of the file on standard input").setting(Setting::FileOnStdin),
+    Attempt::new("read_by_stdin_directory", "reads a file of the directory on standard input")
+        .setting(Setting::DirectoryOnStdin),
+    Attempt::new("chmod_by_stdin_directory", "changes the mode of a file in the directory on standard input")
+        .setting(Setting::DirectoryOnStdin),
+    Attempt::new("leave_setuid_program", "leaves a set-user-id file in a writable directory, for others to execute")
+        .needs(&[WritableDirectory]),
     Attempt::new("write_by_descriptor_reopen", "reopens a read-only file for writing through /proc/self/fd")
         .needs(&[ReadOnlyFile]),
     Attempt::new("write_by_hard_link", "links a read-only file into a writable directory and writes")

@@ -1,6 +1,7 @@
 //! `kennel doctor`: what this machine offers to boxes, and whether a real one was isolated.
 
 use crate::cli::Doctor;
+use crate::commands::print;
 use crate::commands::self_check::Promise;
 use crate::failure::Failure;
 use crate::machine::{self, Check, Status};
@@ -33,7 +34,8 @@ pub(crate) fn run(flags: &Doctor) -> Result<ExitCode, Failure> {
     let probe = runtime.block_on(probe());
     let walls = probe.as_ref().ok().map(|(walls, _)| walls.clone());
     checks.extend(limits(walls.as_ref()));
-    checks.push(isolation(&probe));
+    let explained = checks.iter().any(|check| check.status == Status::Fail);
+    checks.push(isolation(&probe, explained));
     if probe.is_ok() {
         // What could have kept boxes from being made did not.
         checks.iter_mut().filter(|check| check.status == Status::Info).for_each(|check| check.fix = None);
@@ -43,9 +45,9 @@ pub(crate) fn run(flags: &Doctor) -> Result<ExitCode, Failure> {
     if flags.json {
         let text = serde_json::to_string_pretty(&findings)
             .map_err(|error| Failure::System { what: "writing the findings", source: error.into() })?;
-        println!("{text}");
+        print(&format!("{text}\n"))?;
     } else {
-        show(&findings);
+        print(&shown(&findings))?;
     }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -85,12 +87,13 @@ fn limits(walls: Option<&Walls>) -> Vec<Check> {
         .collect()
 }
 
-fn isolation(probe: &Result<(Walls, Vec<Promise>), BoxError>) -> Check {
+/// `explained`: whether a check before this one has failed, which then is the cause.
+fn isolation(probe: &Result<(Walls, Vec<Promise>), BoxError>, explained: bool) -> Check {
     let name = "probe box";
     match probe {
         Err(error) => {
             let hint = match error {
-                BoxError::Jail(error) => error.hint(),
+                BoxError::Jail(error) if !explained => error.hint(),
                 _ => None,
             };
             Check::new(name, Status::Fail, error.to_string()).fix(hint.unwrap_or("see the lines above"))
@@ -115,16 +118,14 @@ fn isolation(probe: &Result<(Walls, Vec<Promise>), BoxError>) -> Check {
     }
 }
 
-fn show(findings: &Findings) {
+fn shown(findings: &Findings) -> String {
+    let mut lines = Vec::new();
     for check in &findings.checks {
-        println!("{:>5}  {:<17} {}", check.status.word(), check.name, check.detail);
-        if let Some(fix) = &check.fix {
-            println!("{:25}fix: {fix}", "");
-        }
+        lines.push(format!("{:>5}  {:<17} {}", check.status.word(), check.name, check.detail));
+        lines.extend(check.fix.iter().map(|fix| format!("{:25}fix: {fix}", "")));
     }
-    println!();
-    println!(
-        "{}",
-        if findings.healthy { "Boxes can be made here." } else { "Boxes cannot be made here as they should." }
-    );
+    let verdict =
+        if findings.healthy { "Boxes can be made here." } else { "Boxes cannot be made here as they should." };
+    lines.extend([String::new(), verdict.to_owned(), String::new()]);
+    lines.join("\n")
 }

@@ -1,11 +1,11 @@
 //! `kennel exec`: one command in one box, with the caller's streams, signals and exit code.
 
 use crate::cli::Exec;
-use crate::commands::sandbox;
+use crate::commands::{sandbox, streams};
 use crate::failure::Failure;
 use crate::terminal::{Bridge, Terminals};
 use kennel_box::{BoxError, BoxPlan, Command, EngineKind, ExitCause, ExitReport, Waitable};
-use kennel_jail::{Access, Helper, Jail, JailError, JailEvent, Stream, Walls};
+use kennel_jail::{Access, Helper, Jail, JailError, JailEvent, ProcessSpec, Stream, Walls};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -64,16 +64,19 @@ async fn run_in_box(helper: Helper, plan: &BoxPlan, command: &Command, verbose: 
     let channel = Waitable::new(channel)?;
     let terminals = Terminals::current();
     let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
+    let relayed = streams::check_and_relay(plan.engine)?;
     let stream = |is_terminal, descriptor| if is_terminal { Stream::Terminal } else { Stream::Descriptor(descriptor) };
     let streams = [
-        stream(terminals.stdin, stdin.as_fd()),
+        stream(terminals.stdin, relayed.as_ref().map_or(stdin.as_fd(), AsFd::as_fd)),
         stream(terminals.stdout, stdout.as_fd()),
         stream(terminals.stderr, stderr.as_fd()),
     ];
+    let spec = ProcessSpec { terminal: terminals.settings(), ..plan.process_spec(command) };
     // Asked for before the box stands, so that it need not be waited for.
-    let asked = channel.get_ref().start(PROCESS, &plan.process_spec(command), &streams);
+    let asked = channel.get_ref().start(PROCESS, &spec, &streams);
     let JailEvent::Ready(walls) = channel.receive().await? else { return Err(JailError::BoxEnded.into()) };
     asked?;
+    drop(relayed);
     if verbose {
         describe(plan, &walls);
     }

@@ -4,10 +4,12 @@ mod doctor;
 mod exec;
 mod sandbox;
 mod self_check;
+mod streams;
 
 use crate::cli::{Arguments, Command};
-use crate::failure::Shown;
+use crate::failure::{Failure, Shown};
 use clap::CommandFactory;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Does what the command line says.
@@ -16,9 +18,19 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Shown> {
         Command::Exec(flags) => exec::run(*flags).map_err(Shown::from),
         Command::Doctor(flags) => doctor::run(&flags).map_err(Shown::from),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "kennel", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "kennel", &mut script);
+            print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS).map_err(Shown::from)
         }
         Command::SelfCheck => self_check::run().map_err(Shown::from),
+    }
+}
+
+/// Prints to standard output. A reader that has seen enough and gone is no failure.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|source| Failure::System { what: "writing to standard output", source }),
     }
 }

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use kennel_box::{AccessMode, BoxPlan, BoxSpec, EngineKind, HostView, MountRules, MountSpec, Network, Profile, Wall};
 use kennel_jail::Isolation;
 use std::collections::BTreeMap;
+use std::env::VarError;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,11 @@ fn variable(text: &str) -> Result<(String, String), Failure> {
     }
     match std::env::var(text) {
         Ok(value) => Ok((text.to_owned(), value)),
-        Err(_) => Err(Failure::Argument(format!("--env {text}: you have no such variable; write {text}=VALUE"))),
+        Err(VarError::NotPresent) => {
+            Err(Failure::Argument(format!("--env {text}: you have no such variable; write {text}=VALUE")))
+        }
+        Err(VarError::NotUnicode(_)) => {
+            Err(Failure::Argument(format!("--env {text}: its value is not UTF-8; encode it and write {text}=VALUE")))
+        }
     }
 }

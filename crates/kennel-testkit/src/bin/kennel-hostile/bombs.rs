@@ -13,12 +13,13 @@ use crate::contain::{End, fork, progress, wait};
 use crate::errno;
 use crate::finding::{Finding, Setup, Verdict, blocked, escaped};
 use crate::scene::Scene;
-use crate::system::{Argument, call};
+use crate::system::{Argument, call, call_for_descriptor};
 
 pub(crate) const RUNNERS: &[(&str, Runner)] = &[
     ("fork_bomb", fork_bomb),
     ("thread_bomb", thread_bomb),
     ("memory_bomb", memory_bomb),
+    ("shared_memory_bomb", shared_memory_bomb),
     ("descriptor_bomb", descriptor_bomb),
     ("disk_bomb", disk_bomb),
     ("cpu_bomb", cpu_bomb),
@@ -26,6 +27,8 @@ pub(crate) const RUNNERS: &[(&str, Runner)] = &[
 ];
 
 const MEBIBYTE: usize = 1 << 20;
+/// How long memory is held before it counts as held: a watchdog looks only now and then.
+const WATCHDOG_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bomb that got all it asked for has escaped.
 fn judge(asked: u64, reached: u64, stopped_by: Option<&io::Error>) -> Finding {
@@ -89,9 +92,25 @@ fn memory_bomb(scene: &Scene) -> Verdict {
         Ok(std::hint::black_box(piece))
     });
     let reached = pieces.len() as u64;
+    if stopped_by.is_none() {
+        thread::sleep(WATCHDOG_PATIENCE);
+    }
     // The report needs memory too.
     drop(pieces);
     Ok(judge(asked, reached, stopped_by.as_ref()))
+}
+
+/// What is written to a memory file is on no file system of the box, and no process's own.
+fn shared_memory_bomb(scene: &Scene) -> Verdict {
+    let asked = scene.number(0)?;
+    let arguments = [Argument::Text(c"kennel-hostile"), Argument::Number(0)];
+    let mut file = File::from(call_for_descriptor(libc::SYS_memfd_create, arguments)?);
+    let mebibyte = vec![1; MEBIBYTE];
+    let (written, stopped_by) = pile(asked, || file.write_all(&mebibyte));
+    if stopped_by.is_none() {
+        thread::sleep(WATCHDOG_PATIENCE);
+    }
+    Ok(judge(asked, written.len() as u64, stopped_by.as_ref()))
 }
 
 fn descriptor_bomb(scene: &Scene) -> Verdict {

@@ -1,9 +1,11 @@
 //! `kennel-hostile <attempt> [argument…]`: makes one attempt to break out of its box and prints
 //! one JSON line that says how it ended. `kennel-hostile --list` prints all attempts.
+//! `kennel-hostile --act <act> [argument…]` does something to itself, without containment or report.
 //!
 //! Owns the command line and the exit code: 0 for any outcome, 1 if this program failed, 2 if it
 //! was called wrongly. No content that an attempt gets hold of is ever printed.
 
+mod acts;
 mod bombs;
 mod contain;
 mod devices;
@@ -69,8 +71,9 @@ fn main() -> ExitCode {
             println!("{}", list());
             ExitCode::SUCCESS
         }
+        Some("--act") => acts::run(&arguments.collect::<Vec<_>>()),
         Some(name) => run(name, &Scene::new(arguments.collect(), inherited)),
-        None => usage("usage: kennel-hostile <attempt> [argument…] | --list"),
+        None => usage("usage: kennel-hostile <attempt> [argument…] | --list | --act <act> [argument…]"),
     }
 }
 

@@ -4,11 +4,12 @@ use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::Runner;
-use crate::finding::{Finding, Setup, Stop, Verdict, escaped, not_possible};
+use crate::finding::{Finding, Setup, Stop, Verdict, blocked, escaped, not_possible};
+use crate::reading::read_some;
 use crate::scene::Scene;
 
 pub(crate) const RUNNERS: &[(&str, Runner)] = &[
@@ -19,6 +20,10 @@ pub(crate) const RUNNERS: &[(&str, Runner)] = &[
     ("write_by_proc_root", |scene| Ok(append(&below("/proc/self/root", scene.path(0)?))?)),
     ("write_by_proc_cwd", write_by_proc_cwd),
     ("write_by_stdin_reopen", write_by_stdin_reopen),
+    ("chmod_stdin", chmod_stdin),
+    ("read_by_stdin_directory", |_| Ok(read_some(&stdin_directory()?.join("file"))?)),
+    ("chmod_by_stdin_directory", |_| Ok(change_mode(&stdin_directory()?.join("file"))?)),
+    ("leave_setuid_program", leave_setuid_program),
     ("rename_out", rename_out),
     ("hard_link_outside", hard_link_outside),
     ("write_usr_bin", |_| create_in(Path::new("/usr/bin"))),
@@ -81,6 +86,47 @@ fn write_by_stdin_reopen(_: &Scene) -> Verdict {
         return Ok(not_possible("standard input is not a regular file"));
     }
     Ok(append(Path::new("/proc/self/fd/0"))?)
+}
+
+/// What of the host a descriptor leads to can be changed without being opened.
+fn change_mode(path: &Path) -> io::Result<Finding> {
+    let mode = fs::metadata(path)?.mode() & 0o7777;
+    // To the mode that it has: the same permission, no damage.
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    Ok(escaped(format!("changed the mode of {}", path.display())))
+}
+
+fn chmod_stdin(_: &Scene) -> Verdict {
+    let stdin = Path::new("/proc/self/fd/0");
+    if !fs::metadata(stdin).setup("look at descriptor 0")?.is_file() {
+        return Ok(not_possible("standard input is not a regular file"));
+    }
+    Ok(change_mode(stdin)?)
+}
+
+/// A box that refuses to pass a directory on has nothing there.
+fn stdin_directory() -> io::Result<PathBuf> {
+    let stdin = PathBuf::from("/proc/self/fd/0");
+    if fs::metadata(&stdin)?.is_dir() { Ok(stdin) } else { Err(io::Error::from_raw_os_error(libc::ENOTDIR)) }
+}
+
+/// Outside, the file belongs to whoever runs the box, and its mode counts again.
+fn leave_setuid_program(scene: &Scene) -> Verdict {
+    const SET_USER_ID: u32 = 0o4755;
+    let path = scene.own_file(0)?;
+    File::create_new(&path).setup("make a file in the writable directory")?;
+    let changed = fs::set_permissions(&path, fs::Permissions::from_mode(SET_USER_ID));
+    let mode = fs::metadata(&path).setup("look at the file")?.mode() & 0o7777;
+    fs::remove_file(&path).setup("remove the file")?;
+    let created =
+        OpenOptions::new().write(true).create_new(true).mode(SET_USER_ID).open(&path).and_then(|file| file.metadata());
+    // Where it was not made there is none to be removed.
+    let _ = fs::remove_file(&path);
+    if mode == SET_USER_ID || created.is_ok_and(|metadata| metadata.mode() & 0o4000 != 0) {
+        return Ok(escaped("left a set-user-id file"));
+    }
+    changed?;
+    Ok(blocked("the bit was not kept"))
 }
 
 fn rename_out(scene: &Scene) -> Verdict {
