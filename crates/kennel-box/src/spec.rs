@@ -47,7 +47,7 @@ pub struct BoxSpec {
     pub pids: Option<u32>,
     /// Descriptors a process may have open.
     pub fds: Option<u64>,
-    /// What `/tmp` and the home directory may hold, each.
+    /// What `/tmp`, `/var/tmp` and the home directory may hold, each.
     pub tmp_size: Option<Size>,
     /// Whether the root of the box is sealed.
     pub read_only_rootfs: Option<bool>,

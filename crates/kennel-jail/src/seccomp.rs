@@ -13,12 +13,10 @@ use std::collections::BTreeMap;
 pub(crate) struct Filter(Vec<Instruction>);
 
 impl Filter {
-    /// Compiles the filter. A box that is pinned to processors may not unpin itself.
-    pub(crate) fn compile(pinned: bool, families: &'static [u32]) -> Result<Self, StageError> {
+    /// Compiles the filter with the sockets that a box may have, and without calls that it may not make here.
+    pub(crate) fn compile(families: &'static [u32], refused: &[i64]) -> Result<Self, StageError> {
         let mut verdicts = verdicts();
-        if pinned {
-            verdicts.remove(&libc::SYS_sched_setaffinity);
-        }
+        verdicts.retain(|call, _| !refused.contains(call));
         verdicts.insert(libc::SYS_socket, Verdict::AllowOnly { argument: 0, values: families });
         assemble(&verdicts).ok_or(Errno::INVAL).in_stage(Stage::Seccomp, "").map(Self)
     }

@@ -97,7 +97,7 @@ pub struct Limits {
     pub milli_cpus: u32,
     /// Open descriptors of one process.
     pub open_files: u64,
-    /// Bytes that `/tmp` and the home directory may hold, each.
+    /// Bytes that `/tmp`, `/var/tmp` and the home directory may hold, each.
     pub scratch: u64,
 }
 

@@ -43,17 +43,17 @@ impl Workshop {
         let standing = Standing::take()?;
         let base = Base::build()?;
         let delegation = Delegation::find();
-        let filter = Filter::compile(is_pinned(&delegation), SOCKETS)?;
+        let filter = Filter::compile(SOCKETS, &beyond_fall_backs(&delegation))?;
         Ok(Self { site: Site::Namespaces { standing, base, filter }, delegation, prefix })
     }
 
     /// Leaves the helper where it is.
     pub(crate) fn on_host() -> Result<Self, StageError> {
         let delegation = Delegation::find();
-        let pinned = is_pinned(&delegation);
+        let refused = beyond_fall_backs(&delegation);
         let site = Site::Host {
-            offline: Filter::compile(pinned, NO_SOCKETS)?,
-            online: Filter::compile(pinned, SOCKETS_OF_THE_HOST)?,
+            offline: Filter::compile(NO_SOCKETS, &refused)?,
+            online: Filter::compile(SOCKETS_OF_THE_HOST, &refused)?,
         };
         Ok(Self { site, delegation, prefix: cgroup::own_prefix() })
     }
@@ -126,9 +126,15 @@ impl Workshop {
     }
 }
 
-/// Without a cgroup for it, the processor limit holds by pinning.
-fn is_pinned(delegation: &Delegation) -> bool {
-    delegation.hold(Controller::Cpu).is_none()
+/// The calls by which a box would get around limits that no cgroup holds: unpinning itself from its processors, and
+/// memory that belongs to no process.
+fn beyond_fall_backs(delegation: &Delegation) -> Vec<i64> {
+    let calls: [(Controller, &[i64]); 2] = [
+        (Controller::Cpu, &[libc::SYS_sched_setaffinity]),
+        (Controller::Memory, &[libc::SYS_memfd_create, libc::SYS_shmget]),
+    ];
+    let unheld = calls.into_iter().filter(|(controller, _)| delegation.hold(*controller).is_none());
+    unheld.flat_map(|(_, calls)| calls.iter().copied()).collect()
 }
 
 fn namespaces(network: Network) -> libc::c_int {

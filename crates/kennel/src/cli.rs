@@ -73,7 +73,7 @@ pub(crate) struct BoxFlags {
     /// Processors, such as 1 or 0.5
     #[arg(long, value_name = "N")]
     pub(crate) cpus: Option<f64>,
-    /// What /tmp and the home directory may hold, each
+    /// What /tmp, /var/tmp and the home directory may hold, each
     #[arg(long, value_name = "SIZE")]
     pub(crate) tmp_size: Option<Size>,
     /// Set a variable (NAME=VALUE), or pass on the one you have (NAME)

@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use kennel_box::{BoxSpec, Command, EngineKind, ExitCause, ExitStatus, HostView, MountRules, NativeEngine, Size};
 use kennel_exec::{
-    Attachment, EventKind, Executor, Graces, Limits, Phase, ProcessId, Seq, SessionId, StartError, StartRequest, Stop, Stream,
-    WriteId, WriteOutcome,
+    Attachment, EventKind, Executor, Graces, Limits, Phase, ProcessId, Seq, SessionId, StartError, StartRequest, Stop,
+    Stream, WriteId, WriteOutcome,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,8 @@ fn request(words: &[&str]) -> StartRequest {
 fn request_with(spec: &BoxSpec, words: &[&str]) -> StartRequest {
     let host = HostView::current();
     let plan = spec.plan(&host, &MountRules::for_user(&host.home), &[]).unwrap();
-    let command = Command { program: words[0].into(), args: words[1..].iter().map(Into::into).collect(), ..Command::default() };
+    let command =
+        Command { program: words[0].into(), args: words[1..].iter().map(Into::into).collect(), ..Command::default() };
     StartRequest { plan: Arc::new(plan), command }
 }
 
@@ -66,7 +67,10 @@ async fn input_comes_back_as_output_and_the_exit_is_reported() {
     }
     attachment.close_stdin(&id).unwrap();
     let (stdout, stderr, report) = all(&attachment, &id).await;
-    assert_eq!(String::from_utf8(stdout).unwrap(), (0..10).map(|number| format!("line {number}\n")).collect::<String>());
+    assert_eq!(
+        String::from_utf8(stdout).unwrap(),
+        (0..10).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat()
+    );
     assert_eq!(stderr, b"done\n");
     assert_eq!((report.status, report.cause), (ExitStatus::Code(3), ExitCause::Exited));
     assert_eq!(attachment.stderr(&id, 5).unwrap(), ["done"]);
@@ -187,7 +191,10 @@ async fn a_lost_connection_loses_nothing() {
         drop(held);
         attachment = Some(executor.resume(&SessionId::new("test")).unwrap());
     }
-    assert_eq!(String::from_utf8(text).unwrap(), (1..=2000).map(|number| format!("{number}\n")).collect::<String>());
+    assert_eq!(
+        String::from_utf8(text).unwrap(),
+        (1..=2000).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat()
+    );
 }
 
 #[tokio::test]
