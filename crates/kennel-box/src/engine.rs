@@ -1,7 +1,7 @@
 //! The one interface behind which boxes are made, whatever makes them.
 
 use crate::error::BoxError;
-use crate::spec::BoxPlan;
+use crate::plan::BoxPlan;
 use kennel_jail::{ExitReport, Walls};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;

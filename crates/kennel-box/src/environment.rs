@@ -71,7 +71,7 @@ pub(crate) fn build(
     for (name, value) in asked {
         check_name(name)?;
         if value.contains('\0') {
-            return Err(BoxError::Field { field: "env", problem: format!("`{name}` has a NUL byte in its value") });
+            return Err(BoxError::field("env", format!("`{name}` has a NUL byte in its value")));
         }
         env.insert(name.into(), value.into());
     }
@@ -85,5 +85,5 @@ fn check_name(name: &str) -> Result<(), BoxError> {
     if starts_well && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
         return Ok(());
     }
-    Err(BoxError::Field { field: "env", problem: format!("`{name}` is not a name; use letters, digits and `_`") })
+    Err(BoxError::field("env", format!("`{name}` is not a name; use letters, digits and `_`")))
 }

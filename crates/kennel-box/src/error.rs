@@ -35,3 +35,10 @@ pub enum BoxError {
     #[error(transparent)]
     Jail(#[from] JailError),
 }
+
+impl BoxError {
+    /// A field of a spec and what is wrong with it.
+    pub(crate) fn field(field: &'static str, problem: impl Into<String>) -> Self {
+        Self::Field { field, problem: problem.into() }
+    }
+}

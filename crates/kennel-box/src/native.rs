@@ -4,7 +4,8 @@ use crate::engine::{BoxProcess, Capabilities, Command, Engine, EngineFuture, Eng
 use crate::environment::HostView;
 use crate::error::BoxError;
 use crate::mounts::MountRules;
-use crate::spec::{BoxPlan, BoxSpec};
+use crate::plan::BoxPlan;
+use crate::spec::BoxSpec;
 use crate::waitable::Waitable;
 use kennel_jail::{
     Channel, ExitCause, ExitReport, Helper, Isolation, JailError, JailEvent, Leftovers, Remains, Stream, Walls,

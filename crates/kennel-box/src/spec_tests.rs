@@ -1,6 +1,7 @@
 use super::*;
+use crate::engine::Command;
 use crate::profile::Profile;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 fn host() -> HostView {
     HostView { path: "/usr/bin:/bin".into(), home: "/home/ada".into(), cwd: "/home/ada".into(), manners: Vec::new() }

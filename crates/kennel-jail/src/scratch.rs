@@ -1,7 +1,7 @@
 //! The home and `/tmp` of a box that has no root of its own: a directory of the host, gone with the box.
 
-use crate::cgroup::owner_of;
 use crate::error::{InStage, Stage, StageError};
+use crate::owner::owner_of;
 use rustix::fs::{CWD, Gid, Mode, Uid};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 //! Where the helper makes confined boxes: what all of them share, and the clone itself.
 
 use crate::base::Base;
-use crate::cgroup::{self, BoxCgroup, Controller, Delegation};
+use crate::cgroup::{BoxCgroup, Controller, Delegation};
 use crate::error::{InStage, Stage, StageError};
 use crate::init::{self, Init, Inside};
+use crate::owner::own_prefix;
 use crate::root;
 use crate::scratch::Scratch;
 use crate::seccomp::{Filter, NO_SOCKETS, SOCKETS, SOCKETS_OF_THE_HOST};
@@ -39,7 +40,7 @@ pub(crate) struct Outside {
 impl Workshop {
     /// Takes the helper into the namespaces from which boxes are made.
     pub(crate) fn with_namespaces() -> Result<Self, StageError> {
-        let prefix = cgroup::own_prefix();
+        let prefix = own_prefix();
         let standing = Standing::take()?;
         let base = Base::build()?;
         let delegation = Delegation::find();
@@ -55,7 +56,7 @@ impl Workshop {
             offline: Filter::compile(NO_SOCKETS, &refused)?,
             online: Filter::compile(SOCKETS_OF_THE_HOST, &refused)?,
         };
-        Ok(Self { site, delegation, prefix: cgroup::own_prefix() })
+        Ok(Self { site, delegation, prefix: own_prefix() })
     }
 
     /// Removes what helpers that are gone have left behind.

@@ -1,0 +1,92 @@
+//! What comes of a spec: a box that is checked and ready to be made.
+
+use crate::engine::{Command, EngineKind};
+use crate::error::BoxError;
+use crate::mounts::CheckedPath;
+use kennel_jail::{Grant, Isolation, JailSpec, Limits, Network, ProcessSpec, Wall};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A checked spec, ready for an engine. The granted paths stay open, so that they stay what was checked.
+#[derive(Debug, Clone)]
+pub struct BoxPlan {
+    /// What makes the box.
+    pub engine: EngineKind,
+    /// The paths the box sees beside its base.
+    pub grants: Vec<Grant>,
+    /// What the box may use up.
+    pub limits: Limits,
+    /// What it sees of the network.
+    pub network: Network,
+    /// Whether its root can be written.
+    pub writable_root: bool,
+    /// Walls that may be missing.
+    pub accept_missing: Vec<Wall>,
+    /// Variables for every process.
+    pub env: Vec<(OsString, OsString)>,
+    /// Where processes start.
+    pub cwd: PathBuf,
+    /// The longest a process may run.
+    pub deadline: Option<Duration>,
+    /// Keeps every granted path what it was when it was checked.
+    pub(crate) _handles: Arc<Vec<CheckedPath>>,
+}
+
+impl BoxPlan {
+    /// The ways to make this box, the best first; the next one is for a machine that cannot do the one before.
+    #[must_use]
+    pub fn isolations(&self) -> &'static [Isolation] {
+        match self.engine {
+            EngineKind::Host => &[Isolation::None],
+            EngineKind::Native if self.accept_missing.contains(&Wall::Namespaces) => {
+                &[Isolation::Full, Isolation::Fenced]
+            }
+            EngineKind::Native => &[Isolation::Full],
+        }
+    }
+
+    /// Refuses a way to make the box in which it would not be what the plan says.
+    pub fn check_isolation(&self, isolation: Isolation) -> Result<(), BoxError> {
+        let moved = self.grants.iter().find(|grant| grant.source != grant.target);
+        match moved {
+            Some(grant) if isolation == Isolation::Fenced => {
+                let place = grant.target.display();
+                Err(BoxError::field(
+                    "mount_path",
+                    format!("is `{place}`, but without namespaces a path stays where it is outside"),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The box in the words of the jail.
+    #[must_use]
+    pub fn jail_spec(&self) -> JailSpec {
+        JailSpec {
+            network: self.network,
+            grants: self.grants.clone(),
+            limits: self.limits,
+            writable_root: self.writable_root,
+            accept_missing: self.accept_missing.clone(),
+        }
+    }
+
+    /// A command in the words of the jail, with what the plan gives to every process.
+    #[must_use]
+    pub fn process_spec(&self, command: &Command) -> ProcessSpec {
+        let mut env = self.env.clone();
+        env.retain(|(name, _)| !command.env.iter().any(|(other, _)| name == other));
+        env.extend(command.env.iter().cloned());
+        let deadline = [command.deadline, self.deadline].into_iter().flatten().min();
+        ProcessSpec {
+            argv: [&command.program].into_iter().chain(&command.args).cloned().collect(),
+            env,
+            cwd: command.cwd.clone().unwrap_or_else(|| self.cwd.clone()),
+            deadline_ms: deadline.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+            terminal: None,
+        }
+    }
+}
