@@ -5,12 +5,10 @@ use crate::commands::print;
 use crate::commands::self_check::Promise;
 use crate::failure::Failure;
 use crate::machine::{self, Check, Status};
-use kennel_box::{
-    AccessMode, BoxError, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, MountSpec, NativeEngine, Walls,
-};
-use kennel_jail::{Helper, Hold};
+use kennel_box::{BoxError, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, NativeEngine, Walls};
+use kennel_jail::{Access, FileIdentity, Grant, Helper, Hold, JailError};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
 use tokio::io::AsyncReadExt;
 
@@ -55,12 +53,8 @@ pub(crate) fn run(flags: &Doctor) -> Result<ExitCode, Failure> {
 /// Makes a real box and lets this program look around in it.
 async fn probe() -> Result<(Walls, Vec<Promise>), BoxError> {
     let host = HostView::current();
-    let own = std::fs::canonicalize(Helper::own_program()).unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
-    let spec = BoxSpec {
-        mounts: vec![MountSpec { host_path: own, mount_path: Some(PROBE_PROGRAM.into()), mode: AccessMode::ReadOnly }],
-        ..BoxSpec::default()
-    };
-    let plan = spec.plan(&host, &MountRules::for_user(&host.home), &[])?;
+    let mut plan = BoxSpec::default().plan(&host, &MountRules::for_user(&host.home), &[])?;
+    plan.grants.push(own_program().map_err(JailError::from)?);
     let engine = NativeEngine::new(EngineKind::Native, Helper::own_program());
     let made = engine.create(&plan).await?;
     let command = Command { program: PROBE_PROGRAM.into(), args: vec!["self-check".into()], ..Command::default() };
@@ -72,6 +66,14 @@ async fn probe() -> Result<(Walls, Vec<Promise>), BoxError> {
     let walls = made.walls().clone();
     made.destroy().await?;
     Ok((walls, promises))
+}
+
+/// This program as a grant. The rules are for what others ask for; this is Kennel's own, wherever it is installed.
+fn own_program() -> std::io::Result<Grant> {
+    let source = std::fs::canonicalize(Helper::own_program())?;
+    let metadata = std::fs::metadata(&source)?;
+    let identity = FileIdentity { device: metadata.dev(), inode: metadata.ino() };
+    Ok(Grant { source, identity, target: PROBE_PROGRAM.into(), access: Access::ReadOnly, as_owner: true })
 }
 
 fn limits(walls: Option<&Walls>) -> Vec<Check> {
