@@ -86,6 +86,10 @@ impl MountRules {
             ));
         }
         self.decide(&real, access).map_err(refuse)?;
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").map_err(|error| refuse(error.to_string()))?;
+        if let Some((kind, place)) = kernel_mount_beneath(&mounts, &real) {
+            return Err(refuse(format!("`{kind}` is mounted in it at `{place}`; grant what is needed beside that")));
+        }
         let identity = FileIdentity { device: stat.st_dev, inode: stat.st_ino };
         Ok(CheckedPath { path: real, identity, _handle: handle })
     }
@@ -115,6 +119,19 @@ impl MountRules {
         }
         Ok(())
     }
+}
+
+/// File systems by which the kernel shows itself; a grant brings along what is mounted in it.
+const KERNEL_FILE_SYSTEMS: [&str; 11] =
+    ["bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "proc", "securityfs", "sysfs", "tracefs"];
+
+/// The first of those that is mounted in a directory, with its place.
+fn kernel_mount_beneath<'a>(mounts: &'a str, directory: &Path) -> Option<(&'a str, &'a str)> {
+    mounts.lines().find_map(|line| {
+        let (place, source) = line.split_once(" - ")?;
+        let (kind, place) = (source.split(' ').next()?, place.split(' ').nth(4)?);
+        (KERNEL_FILE_SYSTEMS.contains(&kind) && Path::new(place).starts_with(directory)).then_some((kind, place))
+    })
 }
 
 /// A path that may be granted, held open.

@@ -128,3 +128,15 @@ fn a_missing_or_relative_path_is_named() {
     assert!(problem.contains("/nowhere/at/all") && problem.contains("No such file"), "{problem}");
     assert!(rules().check(Path::new("relative"), Access::ReadOnly).unwrap_err().to_string().contains("absolute"));
 }
+
+#[test]
+fn a_directory_in_which_the_kernel_shows_itself_is_refused() {
+    let mounts = "\
+        22 1 0:21 / /proc rw - proc proc rw\n\
+        90 1 0:50 / /srv/chroot/proc rw,relatime shared:1 - proc proc rw\n\
+        91 1 8:1 /x /srv/data/disk rw - ext4 /dev/sda1 rw";
+    let found = |path: &str| kernel_mount_beneath(mounts, Path::new(path));
+    assert_eq!(found("/srv/chroot"), Some(("proc", "/srv/chroot/proc")));
+    assert_eq!(found("/srv/data"), None, "an ordinary file system comes along");
+    assert_eq!(found("/srv/chroot2"), None);
+}

@@ -92,7 +92,7 @@ impl Base {
             let tree = clone_tree(CWD, path).in_stage(Stage::Mount, path)?;
             let attributes = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
             set_attributes(&tree, attributes, None).in_stage(Stage::Mount, path)?;
-            builder.add(Node::Tree { at: path.into(), tree, directory: false })?;
+            builder.add(Node::Tree { at: path.into(), tree, directory: false, owner: None })?;
         }
         for (at, to) in LINKS {
             builder.add(Node::Link { at: at.into(), to: to.into() })?;
@@ -114,7 +114,7 @@ impl Base {
             let tree = clone_tree(&self.workbench, name).in_stage(Stage::Mount, name)?;
             set_attributes(&tree, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID, None)
                 .in_stage(Stage::Mount, name)?;
-            nodes.push(Node::Tree { at: Path::new("/").join(name), tree, directory: true });
+            nodes.push(Node::Tree { at: Path::new("/").join(name), tree, directory: true, owner: None });
         }
         nodes.extend(host_names(network));
         Ok(nodes)
@@ -136,7 +136,7 @@ fn open_system(path: &Path) -> Result<Option<Node>, StageError> {
     }
     let tree = clone_tree(CWD, path).in_stage(Stage::Mount, path.display())?;
     set_attributes(&tree, READ_ONLY, None).in_stage(Stage::Mount, path.display())?;
-    Ok(Some(Node::Tree { at, tree, directory: true }))
+    Ok(Some(Node::Tree { at, tree, directory: true, owner: None }))
 }
 
 /// The files that describe the box to the programs in it; none of them says anything of the host.

@@ -46,7 +46,6 @@ struct Helper {
 struct LivingBox {
     pid: Pid,
     handle: OwnedFd,
-    slot: u8,
     outside: Option<Outside>,
     tombstone: OwnedFd,
 }
@@ -103,23 +102,17 @@ impl Helper {
             return Err(Errno::MFILE).in_stage(Stage::Clone, format!("{MAX_BOXES} boxes"));
         }
         self.made += 1;
-        let slot = self.free_slot();
         let (pid, outside) = match &self.workshop {
             None => (clone_unconfined(channel)?, None),
             Some(Err(error)) => return Err(error.clone()),
             Some(Ok(workshop)) => {
-                let (pid, outside) = workshop.clone_box(spec, channel, self.made, slot)?;
+                let (pid, outside) = workshop.clone_box(spec, channel, self.made)?;
                 (pid, Some(outside))
             }
         };
         let handle = pidfd_open(pid, PidfdFlags::empty()).in_stage(Stage::Clone, "")?;
-        self.boxes.push(LivingBox { pid, handle, slot, outside, tombstone });
+        self.boxes.push(LivingBox { pid, handle, outside, tombstone });
         Ok(())
-    }
-
-    /// The lowest number that no living box has; with more than 256 boxes some share one, and so a user id outside.
-    fn free_slot(&self) -> u8 {
-        (0..u8::MAX).find(|slot| self.boxes.iter().all(|living| living.slot != *slot)).unwrap_or(u8::MAX)
     }
 
     fn end_leftovers(&self) -> usize {

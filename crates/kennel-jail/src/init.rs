@@ -10,6 +10,7 @@ use crate::root::{self, Node};
 use crate::seccomp::Filter;
 use crate::server::{Ready, serve};
 use crate::spec::{Hold, INNER_ID, Isolation, JailSpec, Network, Walls};
+use crate::standing::outer_id;
 use crate::{sys, walls, wire};
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::io::Errno;
@@ -37,7 +38,7 @@ pub(crate) enum Inside {
     /// A root of its own, made of what all boxes share and what this one was granted.
     Root { base: Vec<Node>, grants: Vec<Node>, becomes_user: bool },
     /// The host's root, with a directory for home and scratch, as another user where that can be had.
-    Host { scratch: PathBuf, becomes_user: Option<u32> },
+    Host { scratch: PathBuf, becomes_user: bool },
 }
 
 impl Inside {
@@ -105,8 +106,8 @@ fn build(channel: &OwnedFd, init: Init<'_>) -> Result<Ready, StageError> {
         }
         Inside::Host { scratch, becomes_user } => {
             reap_descendants()?;
-            if let Some(id) = becomes_user {
-                become_user(id).in_stage(Stage::Identity, "")?;
+            if becomes_user {
+                become_user(outer_id(rustix::process::getpid())).in_stage(Stage::Identity, "")?;
             }
             (Some(Fence::on_host(init.spec, &scratch)), Some(scratch))
         }

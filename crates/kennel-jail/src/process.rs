@@ -1,5 +1,6 @@
 //! From a request to a running program: streams, terminal, the second wall, and the execution itself.
 
+use crate::census;
 use crate::error::{InStage, Stage, StageError};
 use crate::fence::Fence;
 use crate::spec::{ProcessSpec, TerminalSettings};
@@ -83,7 +84,7 @@ fn end_with_kennel(word: &OwnedFd, lifeline: &OwnedFd) -> Result<(), Errno> {
             other => other?,
         };
         if watched[1].revents().contains(PollFlags::HUP) {
-            sys::exit_now(0);
+            census::end_box();
         }
         if !watched[0].revents().is_empty() {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use crate::error::{InStage, Stage, StageError};
 use crate::spec::{Access, FileIdentity, Grant, INNER_HOME, JailSpec, Limits};
+use crate::standing::{Owner, Standing};
 use crate::sys;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
@@ -10,6 +11,7 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
+use rustix::process::Pid;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +27,7 @@ pub(crate) enum Node {
     /// A small file of the box's own.
     File { at: PathBuf, content: Vec<u8> },
     /// Something of the host, cloned into a mount that is not attached yet.
-    Tree { at: PathBuf, tree: OwnedFd, directory: bool },
+    Tree { at: PathBuf, tree: OwnedFd, directory: bool, owner: Option<Owner> },
 }
 
 impl Node {
@@ -39,17 +41,14 @@ impl Node {
 }
 
 /// Opens what a box was granted. Done outside, where the paths mean what they say.
-pub(crate) fn open_grants(
-    spec: &JailSpec,
-    owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>,
-) -> Result<Vec<Node>, StageError> {
+pub(crate) fn open_grants(spec: &JailSpec) -> Result<Vec<Node>, StageError> {
     let mut grants = spec.grants.iter().collect::<Vec<_>>();
     // What is mounted inside another grant comes after it.
     grants.sort_by_key(|grant| grant.target.components().count());
-    grants.into_iter().map(|grant| open_grant(grant, owner)).collect()
+    grants.into_iter().map(open_grant).collect()
 }
 
-fn open_grant(grant: &Grant, owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>) -> Result<Node, StageError> {
+fn open_grant(grant: &Grant) -> Result<Node, StageError> {
     let source = &grant.source.display();
     let handle = rustix::fs::openat2(
         CWD,
@@ -69,15 +68,23 @@ fn open_grant(grant: &Grant, owner: &mut dyn FnMut(u32, u32) -> Option<OwnedFd>)
         Access::ReadWrite => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
     };
     set_attributes(&tree, attributes, None).in_stage(Stage::Grant, source)?;
-    if let Some(namespace) = grant.as_owner.then(|| owner(stat.st_uid, stat.st_gid)).flatten() {
+    let directory = FileType::from_raw_mode(stat.st_mode).is_dir();
+    let owner = grant.as_owner.then_some(Owner { uid: stat.st_uid, gid: stat.st_gid });
+    Ok(Node::Tree { at: grant.target.clone(), tree, directory, owner })
+}
+
+/// Lets a box act as the owner of what it was granted to be. The mounts must not be attached yet.
+pub(crate) fn map_owners(grants: &[Node], standing: &Standing, init: Pid) -> Result<(), StageError> {
+    for node in grants {
+        let Node::Tree { at, tree, owner: Some(owner), .. } = node else { continue };
+        let Some(namespace) = standing.owner_namespace(*owner, init) else { continue };
         // Some file systems cannot be shown with another owner; there the plain permissions decide.
-        match set_attributes(&tree, libc::MOUNT_ATTR_IDMAP, Some(&namespace)) {
+        match set_attributes(tree, libc::MOUNT_ATTR_IDMAP, Some(&namespace)) {
             Err(Errno::INVAL | Errno::PERM) => {}
-            other => other.in_stage(Stage::Grant, source)?,
+            other => other.in_stage(Stage::Grant, at.display())?,
         }
     }
-    let directory = FileType::from_raw_mode(stat.st_mode).is_dir();
-    Ok(Node::Tree { at: grant.target.clone(), tree, directory })
+    Ok(())
 }
 
 /// The attributes of what is shown and must not be changed.
@@ -186,7 +193,7 @@ impl Builder {
                 let file = create_file(&parent, &name).in_stage(Stage::Mount, at.display())?;
                 std::io::Write::write_all(&mut fs::File::from(file), &content).in_stage(Stage::Mount, at.display())
             }
-            Node::Tree { at, tree, directory } => self.attach(&at, &tree, directory),
+            Node::Tree { at, tree, directory, .. } => self.attach(&at, &tree, directory),
         }
     }
 

@@ -12,17 +12,18 @@ const PARENT: &str = "/tmp";
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes a directory that only the box's user can enter.
-    pub(crate) fn create(name: &str, owner: Option<u32>) -> Result<Self, StageError> {
+    /// Makes a directory that only its owner can enter.
+    pub(crate) fn create(name: &str) -> Result<Self, StageError> {
         let path = Path::new(PARENT).join(name);
         // Fails where anything has the name already, a link somebody planted included.
         rustix::fs::mkdirat(CWD, &path, Mode::RWXU).in_stage(Stage::Mount, path.display())?;
-        let made = Self(path);
-        if let Some(id) = owner {
-            rustix::fs::chown(made.path(), Some(Uid::from_raw(id)), Some(Gid::from_raw(id)))
-                .in_stage(Stage::Mount, made.path().display())?;
-        }
-        Ok(made)
+        Ok(Self(path))
+    }
+
+    /// Gives the directory to a box's user.
+    pub(crate) fn give_to(&self, id: u32) -> Result<(), StageError> {
+        rustix::fs::chown(&self.0, Some(Uid::from_raw(id)), Some(Gid::from_raw(id)))
+            .in_stage(Stage::Mount, self.0.display())
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -4,7 +4,7 @@ use crate::cgroup::Events;
 use crate::error::{InStage, Stage, StageError};
 use crate::fence::Fence;
 use crate::report::{ExitCause, ExitReport, ExitStatus};
-use crate::spec::{Hold, Isolation, Limits, ProcessSpec, Walls};
+use crate::spec::{Hold, Limits, ProcessSpec, Walls};
 use crate::sys::{self, Ended};
 use crate::wire::{self, Event, Request, Stdio};
 use crate::{census, process};
@@ -39,15 +39,12 @@ pub(crate) fn serve(channel: &OwnedFd, ready: Result<Ready, StageError>, limited
                 Server { channel, ready, limited, processes: Vec::new(), next_watch: Instant::now(), verdict: None };
             // Any failure here means that the channel or the kernel is lost: end, and the box with it.
             while server.turn().unwrap_or(false) {}
-            if server.ready.walls.isolation != Isolation::Full {
-                census::end_descendants();
-            }
         }
         Err(error) => {
             let _ = wire::send(channel, &Event::Refused(error), &[]);
         }
     }
-    sys::exit_now(0)
+    census::end_box()
 }
 
 /// A process started by request.

@@ -11,10 +11,10 @@ use rustix::process::{Pid, getegid, geteuid, getpid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use std::fs;
 
-/// Boxes made by root belong outside to users from here on, which nobody else uses.
-const FIRST_OUTER_ID: u32 = 0x4000_0000;
-/// Process ids have 22 bits at most; 8 more tell the boxes of one helper apart.
-const SLOT_BITS: u32 = 8;
+/// Boxes made by root belong outside to users from here on: above all that systems give to people and containers.
+const FIRST_OUTER_ID: u32 = 0x7000_0000;
+/// Process ids have 22 bits at most.
+const LAST_OUTER_ID: u32 = FIRST_OUTER_ID + (1 << 22);
 
 /// What the helper may do, settled once.
 pub(crate) enum Standing {
@@ -47,20 +47,20 @@ impl Standing {
     }
 
     /// Gives the user namespace of a freshly cloned init its one user and one group.
-    pub(crate) fn map_ids(&self, pid: Pid, slot: u8) -> Result<(), StageError> {
+    pub(crate) fn map_ids(&self, pid: Pid) -> Result<(), StageError> {
         match *self {
             Self::Root => {
-                let outer = outer_id(slot);
+                let outer = outer_id(pid);
                 write_maps(pid, (INNER_ID, outer), (INNER_ID, outer), Groups::Dropped)
             }
             Self::User { uid, gid } => write_maps(pid, (INNER_ID, uid), (INNER_ID, gid), Groups::Kept),
         }
     }
 
-    /// A user namespace through which a mount shows files of the given owner as files of the box's user.
+    /// A user namespace through which a mount shows files of the given owner as files of a box's user.
     ///
     /// Only root can make such mounts; for anyone else the box's user is the owner already, or has no business there.
-    pub(crate) fn owner_namespace(&self, uid: u32, gid: u32, slot: u8) -> Option<OwnedFd> {
+    pub(crate) fn owner_namespace(&self, owner: Owner, init: Pid) -> Option<OwnedFd> {
         if !self.is_root() {
             return None;
         }
@@ -74,8 +74,9 @@ impl Standing {
                 sys::exit_now(0)
             }
             Cloned::Parent(pid) => {
-                let outer = outer_id(slot);
-                let namespace = write_maps(pid, (uid, outer), (gid, outer), Groups::Dropped).ok().and_then(|()| {
+                let outer = outer_id(init);
+                let maps = write_maps(pid, (owner.uid, outer), (owner.gid, outer), Groups::Dropped);
+                let namespace = maps.ok().and_then(|()| {
                     let path = format!("/proc/{}/ns/user", pid.as_raw_nonzero());
                     rustix::fs::openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()
                 });
@@ -87,15 +88,21 @@ impl Standing {
     }
 }
 
-/// The id outside that a box without namespaces can be given, which only root can do.
-pub(crate) fn outer_id_if_root(slot: u8) -> Option<u32> {
-    (has(CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::CHOWN) && maps_outer_ids())
-        .then(|| outer_id(slot))
+/// Who owns a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Owner {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
 }
 
-/// The id outside of a box made by root: no other living box on this machine has it.
-fn outer_id(slot: u8) -> u32 {
-    FIRST_OUTER_ID | (std::process::id() << SLOT_BITS) | u32::from(slot)
+/// Whether a box without namespaces can be given a user of its own, which only root can do.
+pub(crate) fn can_change_user() -> bool {
+    has(CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::CHOWN) && maps_outer_ids()
+}
+
+/// The id outside of a box made by root: no other living box on this machine has it, as no other init has the number.
+pub(crate) fn outer_id(init: Pid) -> u32 {
+    FIRST_OUTER_ID + init.as_raw_nonzero().get().unsigned_abs()
 }
 
 /// Whether a box keeps the supplementary groups of the user, which only root can take away.
@@ -126,14 +133,13 @@ fn has(needed: CapabilitySet) -> bool {
 
 /// Whether the ids that boxes get outside exist in the user namespace that Kennel itself runs in.
 fn maps_outer_ids() -> bool {
-    let last = outer_id(u8::MAX);
     fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| {
         map.lines().any(|line| {
             let mut numbers = line.split_whitespace().filter_map(|number| number.parse::<u64>().ok());
             let (Some(first), Some(_), Some(count)) = (numbers.next(), numbers.next(), numbers.next()) else {
                 return false;
             };
-            first <= u64::from(FIRST_OUTER_ID) && u64::from(last) < first + count
+            first <= u64::from(FIRST_OUTER_ID) && u64::from(LAST_OUTER_ID) < first + count
         })
     })
 }

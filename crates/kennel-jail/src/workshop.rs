@@ -34,7 +34,7 @@ enum Site {
 /// What a box leaves outside of itself; dropping it removes it.
 pub(crate) struct Outside {
     pub(crate) cgroup: BoxCgroup,
-    _scratch: Option<Scratch>,
+    scratch: Option<Scratch>,
 }
 
 impl Workshop {
@@ -70,28 +70,27 @@ impl Workshop {
         spec: &JailSpec,
         channel: &OwnedFd,
         number: u64,
-        slot: u8,
     ) -> Result<(Pid, Outside), StageError> {
         let name = format!("{}-{number}", self.prefix);
         let mut scratch = None;
         let (isolation, namespaces, inside, filter) = match &self.site {
             Site::Namespaces { standing, base, filter } => {
                 let base = base.nodes(spec.network)?;
-                let grants = root::open_grants(spec, &mut |uid, gid| standing.owner_namespace(uid, gid, slot))?;
+                let grants = root::open_grants(spec)?;
                 let inside = Inside::Root { base, grants, becomes_user: standing.is_root() };
                 (Isolation::Full, namespaces(spec.network), inside, filter)
             }
             Site::Host { offline, online } => {
-                let owner = standing::outer_id_if_root(slot);
-                let made = Scratch::create(&name, owner)?;
-                let inside = Inside::Host { scratch: made.path().to_path_buf(), becomes_user: owner };
+                let made = Scratch::create(&name)?;
+                let becomes_user = standing::can_change_user();
+                let inside = Inside::Host { scratch: made.path().to_path_buf(), becomes_user };
                 scratch = Some(made);
                 let filter = if spec.network == Network::Off { offline } else { online };
                 (Isolation::Fenced, 0, inside, filter)
             }
         };
         let walls = walls::choose(spec, isolation, &self.delegation)?;
-        let outside = Outside { cgroup: self.delegation.create(&name, &spec.limits)?, _scratch: scratch };
+        let outside = Outside { cgroup: self.delegation.create(&name, &spec.limits)?, scratch };
         let cgroup = &outside.cgroup;
         let (go, wait) = wire::pair().in_stage(Stage::Clone, "")?;
         let mut in_place = cgroup.v2_directory();
@@ -108,13 +107,14 @@ impl Workshop {
             }
             Cloned::Parent(pid) => {
                 let prepare = || {
-                    if let Site::Namespaces { standing, .. } = &self.site {
-                        standing.map_ids(pid, slot)?;
+                    if moves {
+                        cgroup.move_v2(pid)?;
                     }
-                    if moves { cgroup.move_v2(pid) } else { Ok(()) }
+                    self.settle_users(pid, &inside, outside.scratch.as_ref())?;
+                    wire::send(&go, &init::Word::Go, &[]).in_stage(Stage::Clone, "")
                 };
                 // Without the word the init ends by itself, and it must be gone before its cgroup can be.
-                match prepare().and_then(|()| wire::send(&go, &init::Word::Go, &[]).in_stage(Stage::Clone, "")) {
+                match prepare() {
                     Ok(()) => Ok((pid, outside)),
                     Err(error) => {
                         drop(go);
@@ -123,6 +123,20 @@ impl Workshop {
                     }
                 }
             }
+        }
+    }
+}
+
+impl Workshop {
+    /// Decides who the box is outside, and what belongs to it there, now that its init has a number.
+    fn settle_users(&self, init: Pid, inside: &Inside, scratch: Option<&Scratch>) -> Result<(), StageError> {
+        match (&self.site, inside, scratch) {
+            (Site::Namespaces { standing, .. }, Inside::Root { grants, .. }, _) => {
+                standing.map_ids(init)?;
+                root::map_owners(grants, standing, init)
+            }
+            (_, Inside::Host { becomes_user: true, .. }, Some(scratch)) => scratch.give_to(standing::outer_id(init)),
+            _ => Ok(()),
         }
     }
 }
