@@ -2,10 +2,13 @@
 // Clippy knows test functions, but not the helpers beside them.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
-mod common_exec;
+mod support;
 
-use common_exec::{Caller, Ran, Scene, needs_root, run};
+use kennel_testkit::Caller;
 use serde_json::Value;
+use support::caller::{callers, myself, needs_root};
+use support::ground::Ground;
+use support::running::{Ran, run};
 
 const DELEGATE: &str =
     "delegate cgroups to get the real limit: systemd-run --user --scope -p Delegate=yes kennel …, or run as root";
@@ -21,8 +24,8 @@ fn check<'a>(findings: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn programs_get_every_check_with_its_status() {
-    for caller in Caller::all() {
-        let ran = run(Scene::new(caller).kennel(["doctor", "--json"]));
+    for caller in callers() {
+        let ran = run(Ground::new(caller).kennel(["doctor", "--json"]));
         assert_eq!((ran.code, ran.err().as_str()), (Some(0), ""), "{caller:?}: {}", ran.out());
         let findings = findings(&ran);
         assert_eq!(findings["healthy"], true, "{caller:?}");
@@ -45,8 +48,8 @@ fn programs_get_every_check_with_its_status() {
 
 #[test]
 fn a_real_box_was_tried_from_inside() {
-    for caller in Caller::all() {
-        let findings = findings(&run(Scene::new(caller).kennel(["doctor", "--json"])));
+    for caller in callers() {
+        let findings = findings(&run(Ground::new(caller).kennel(["doctor", "--json"])));
         let probe = check(&findings, "probe box");
         assert_eq!(probe["status"], "ok");
         assert_eq!(probe["detail"], "isolated: 11 promises tried from inside, all held", "{caller:?}");
@@ -55,8 +58,8 @@ fn a_real_box_was_tried_from_inside() {
 
 #[test]
 fn people_get_a_line_for_each_check_and_a_verdict() {
-    for caller in Caller::all() {
-        let out = run(Scene::new(caller).kennel(["doctor"])).fine();
+    for caller in callers() {
+        let out = run(Ground::new(caller).kennel(["doctor"])).fine();
         assert!(out.starts_with("   ok  kernel            Linux "), "{caller:?}: {out}");
         assert!(out.contains("\n   ok  seccomp           available\n"), "{caller:?}: {out}");
         let probe = "\n   ok  probe box         isolated: 11 promises tried from inside, all held\n";
@@ -70,9 +73,9 @@ fn an_ordinary_user_is_told_what_is_weak_and_how_to_help_it() {
     if !needs_root("another user") {
         return;
     }
-    let scene = Scene::new(Caller::User);
-    let json = findings(&run(scene.kennel(["doctor", "--json"])));
-    let people = run(scene.kennel(["doctor"])).fine();
+    let ground = Ground::new(Caller::User);
+    let json = findings(&run(ground.kennel(["doctor", "--json"])));
+    let people = run(ground.kennel(["doctor"])).fine();
     for (name, wall, hold, detail) in [
         ("memory limit", "memory", "watchdog", "watchdog (fall-back)"),
         ("process limit", "pids", "rlimit", "rlimit (fall-back)"),
@@ -89,15 +92,15 @@ fn an_ordinary_user_is_told_what_is_weak_and_how_to_help_it() {
 
 #[test]
 fn the_verbose_flag_of_exec_says_the_same_as_the_doctor() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        let json = findings(&run(scene.kennel(["doctor", "--json"])));
-        let ran = run(scene.exec(&["--verbose", "--read", "."], &["true"]));
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let json = findings(&run(ground.kennel(["doctor", "--json"])));
+        let ran = run(ground.exec(&["--verbose", "--read", "."], &["true"]));
         let detail = |name| check(&json, name)["detail"].as_str().unwrap().to_owned();
         let landlock = json["walls"]["landlock"].as_u64();
         let landlock = landlock.map_or("absent".to_owned(), |version| format!("version {version}"));
         let (memory, pids, cpu) = (detail("memory limit"), detail("process limit"), detail("processor limit"));
-        let work = scene.text("work");
+        let work = ground.text("work");
         let expected = format!(
             "kennel: read {work} at {work}\n\
              kennel: memory 512 MiB by {memory}; 128 processes by {pids}; 1 processors by {cpu}; Landlock {landlock}\n"
@@ -107,20 +110,15 @@ fn the_verbose_flag_of_exec_says_the_same_as_the_doctor() {
 }
 
 /// Runs Kennel in a user namespace that allows no others.
-fn without_user_namespaces(arguments: &str) -> Ran {
-    let scene = Scene::new(if common_exec::is_root() { Caller::User } else { Caller::Myself });
-    let mut command = scene.program("unshare");
-    let kennel = scene.kennel_program();
-    let script = format!("echo 0 > /proc/sys/user/max_user_namespaces && exec {} {arguments}", kennel.display());
-    command.args(["--user", "--map-root-user", "sh", "-c", &script]);
-    run(command)
+fn without_user_namespaces(arguments: &[&str]) -> Ran {
+    run(Ground::new(Caller::User).kennel_without_namespaces(arguments))
 }
 
 #[test]
 fn without_user_namespaces_nothing_runs_and_the_reason_is_told() {
     // More than once: the refusal and the end of the refused box race each other.
     for _ in 0..10 {
-        without_user_namespaces("exec -- echo unconfined").refused(
+        without_user_namespaces(&["exec", "--", "echo", "unconfined"]).refused(
             125,
             "kennel: the box was refused while making a user namespace: No space left on device (os error 28)\n  \
              hint: user namespaces are blocked here (sysctl, AppArmor, a container or a chroot); run `kennel doctor` for the exact cause and fix, or accept a weaker box with --accept-missing namespaces\n",
@@ -130,7 +128,7 @@ fn without_user_namespaces_nothing_runs_and_the_reason_is_told() {
 
 #[test]
 fn without_user_namespaces_the_doctor_names_the_switch() {
-    let ran = without_user_namespaces("doctor");
+    let ran = without_user_namespaces(&["doctor"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err());
     let out = ran.out();
     let words = " FAIL  user namespaces   user.max_user_namespaces is 0\n                         \
@@ -141,7 +139,7 @@ fn without_user_namespaces_the_doctor_names_the_switch() {
     assert!(out.ends_with("\n\nBoxes cannot be made here as they should.\n"), "{out}");
     assert!(!out.contains("run `kennel doctor`"), "the doctor sends to the doctor: {out}");
 
-    let ran = without_user_namespaces("doctor --json");
+    let ran = without_user_namespaces(&["doctor", "--json"]);
     assert_eq!(ran.code, Some(1));
     let findings = findings(&ran);
     assert_eq!((&findings["healthy"], &findings["walls"]), (&false.into(), &Value::Null));
@@ -152,9 +150,9 @@ fn without_user_namespaces_the_doctor_names_the_switch() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_crash() {
-    let scene = Scene::new(Caller::Myself);
+    let ground = Ground::new(myself());
     for arguments in [&["doctor"][..], &["doctor", "--json"], &["completions", "bash"]] {
-        let mut command = scene.kennel(arguments.iter().copied());
+        let mut command = ground.kennel(arguments.iter().copied());
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output = command.stdout(writer).output().unwrap();

@@ -3,19 +3,27 @@
 // Clippy knows test functions, but not the helpers beside them.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[path = "escape/attempts.rs"]
+mod attempts;
+#[path = "escape/scene.rs"]
+mod scene;
 mod support;
+#[path = "escape/witness.rs"]
+mod witness;
 
+use attempts::{Line, Place, Verdict, is_bomb, make_all};
 use kennel_testkit::{Caller, Outcome, Report, attempts};
 use std::fmt::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use support::attempts::{Line, Place, Verdict, is_bomb, make_all};
-use support::ground::{Ground, callers, can_act_as};
-use support::leftovers::processes_with;
-use support::running::{Kept, run, run_with_input, unique_seconds};
+use support::caller::{callers, needs_root};
+use support::ground::Ground;
+use support::processes::{processes_with, unique_mark};
+use support::running::{Kept, run};
 use support::terminal::Terminal;
-use support::witness::Witness;
-use support::{alone, announce, settle};
+use support::waiting::{PATIENCE, settle};
+use support::{alone, announce};
+use witness::Witness;
 
 /// Attempts made at the same time.
 const AT_ONCE: usize = 4;
@@ -32,13 +40,13 @@ fn every_attempt_is_blocked_for_an_ordinary_user() {
 
 fn suite(caller: Caller) {
     let _alone = alone();
-    if !can_act_as(caller, "the escape suite") {
+    if caller == Caller::Root && !needs_root("the escape suite as root") {
         return;
     }
     let start = Instant::now();
-    let ground = Ground::new();
-    let mut lines = make_all(&ground, caller, attempts().filter(|attempt| !is_bomb(attempt)), AT_ONCE);
-    lines.extend(make_all(&ground, caller, attempts().filter(|attempt| is_bomb(attempt)), 1));
+    let ground = Ground::new(caller);
+    let mut lines = make_all(&ground, attempts().filter(|attempt| !is_bomb(attempt)), AT_ONCE);
+    lines.extend(make_all(&ground, attempts().filter(|attempt| is_bomb(attempt)), 1));
     let count = |place, wanted: fn(&Verdict) -> bool| {
         lines.iter().filter(|line| line.place == place && wanted(&line.verdict)).count()
     };
@@ -77,17 +85,18 @@ fn table(lines: &[Line]) -> String {
 #[test]
 fn the_host_does_not_feel_a_fork_bomb() {
     let _alone = alone();
-    for caller in callers("the fork bomb") {
-        let ground = Ground::new();
+    for caller in callers() {
+        let ground = Ground::new(caller);
         let flags = ["--pids", "20", "--timeout", "10"];
-        let mut command = ground.exec_hostile(caller, &flags, &["--act", "fork_forever"]);
-        let mut bomb = Kept::start(command.stderr(Stdio::null()));
+        let mut command = ground.exec_hostile(&flags, &["--act", "fork_forever"]);
+        command.stderr(Stdio::null());
+        let mut bomb = Kept::start(command);
         let start = Instant::now();
         let (mut forks, mut most) = (0, 0);
         while start.elapsed() < Duration::from_secs(2) {
             // As the same user as the bomb: what it uses up must be the box's, not the user's.
-            let finished = run(&mut ground.command(caller, ["true"]));
-            assert_eq!(finished.code, Some(0), "no fork beside the bomb, as {caller:?}: {finished:?}");
+            let ran = run(ground.command(["true"]));
+            assert_eq!(ran.code, Some(0), "no fork beside the bomb, as {caller:?}: {ran:?}");
             forks += 1;
             most = most.max(processes_with("fork_forever").len());
         }
@@ -103,27 +112,32 @@ fn the_host_does_not_feel_a_fork_bomb() {
 #[test]
 fn a_box_cannot_type_into_the_callers_terminal() {
     let _alone = alone();
-    for caller in callers("typing into the terminal") {
-        let ground = Ground::new();
+    for caller in callers() {
+        let ground = Ground::new(caller);
         let hostile = ground.hostile();
         let setsid = ["setsid", "--ctty", "--wait"].map(std::ffi::OsString::from).to_vec();
-        let attempt = [hostile.into_os_string(), "inject_terminal_input".into()].to_vec();
+        let attempt = [hostile.into(), "inject_terminal_input".into()].to_vec();
 
         // Without a box the byte arrives, so that its absence means something.
         let refused = std::fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").is_ok_and(|text| text.trim() == "0");
         if refused {
             announce("SKIPPED: the control of typing into the terminal: dev.tty.legacy_tiocsti is off");
         } else {
-            let terminal = Terminal::open();
+            let terminal = Terminal::open_raw();
             let words = [setsid.clone(), attempt.clone()].concat();
-            let finished = run_with_input(ground.command(caller, words).stdin(terminal.input()));
-            assert_eq!(terminal.typed(), 1, "as {caller:?}: {finished:?}");
+            let mut command = ground.command(words);
+            command.stdin(terminal.stream());
+            let ran = run(command);
+            assert_eq!(terminal.typed(), 1, "as {caller:?}: {ran:?}");
         }
 
-        let terminal = Terminal::open();
-        let words = [setsid, ground.exec_words::<&str>([]), attempt].concat();
-        let finished = run_with_input(ground.command(caller, words).stdin(terminal.input()));
-        assert_eq!(Report::parse(&finished.stdout).unwrap().outcome, Outcome::Blocked, "as {caller:?}: {finished:?}");
+        let terminal = Terminal::open_raw();
+        let words =
+            [setsid, ground.exec_words(["--read".into(), ground.programs().into_os_string()]), attempt].concat();
+        let mut command = ground.command(words);
+        command.stdin(terminal.stream());
+        let ran = run(command);
+        assert_eq!(Report::parse(&ran.out()).unwrap().outcome, Outcome::Blocked, "as {caller:?}: {ran:?}");
         assert_eq!(terminal.typed(), 0, "as {caller:?}");
         ground.assert_clean();
     }
@@ -132,19 +146,18 @@ fn a_box_cannot_type_into_the_callers_terminal() {
 #[test]
 fn two_boxes_do_not_reach_each_other() {
     let _alone = alone();
-    for caller in callers("two boxes") {
-        let ground = Ground::new();
-        let mark = unique_seconds(400);
-        let script = format!("for place in /tmp /dev/shm ~; do echo secret > $place/known; done; exec sleep {mark}");
-        let mut other = Kept::start(&mut ground.exec(caller, &[], &["sh", "-c", &script]));
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let mark = unique_mark();
+        let script = format!("for place in /tmp /dev/shm ~; do echo secret > $place/known; done; exec sleep 400{mark}");
+        let mut other = Kept::start(ground.exec(&[], &["sh", "-c", &script]));
         let sleeper = || processes_with(&mark).into_iter().find(|process| process.line.starts_with("sleep "));
-        settle(Duration::from_secs(10), || sleeper().is_none().then(|| "the other box does not come up".to_owned()))
-            .unwrap();
+        settle(PATIENCE, || sleeper().is_none().then(|| "the other box does not come up".to_owned())).unwrap();
         let pid = sleeper().unwrap().pid.to_string();
 
         let hostile = |engine: &str, arguments: &[&str]| {
-            let finished = run(&mut ground.exec_hostile(caller, &["--engine", engine], arguments));
-            Report::parse(&finished.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {finished:?}"))
+            let ran = run(ground.exec_hostile(&["--engine", engine], arguments));
+            Report::parse(&ran.out()).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {ran:?}"))
         };
         let by_file = [
             ["read_other_box", "/tmp/known"],
@@ -185,18 +198,18 @@ fn two_boxes_do_not_reach_each_other() {
 #[test]
 fn a_box_on_the_hosts_network_reaches_no_abstract_socket() {
     let _alone = alone();
-    for caller in callers("abstract sockets") {
-        let ground = Ground::new();
-        let verbose = run(&mut ground.exec(caller, &["--verbose"], &["true"]));
-        let landlock = verbose.stderr.rsplit_once("Landlock version ").and_then(|(_, rest)| rest.trim().parse().ok());
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let verbose = run(ground.exec(&["--verbose"], &["true"]));
+        let landlock = verbose.err().rsplit_once("Landlock version ").and_then(|(_, rest)| rest.trim().parse().ok());
         if landlock.unwrap_or(0) < 6 {
             announce("SKIPPED: abstract sockets on the host's network: this kernel's Landlock knows no scopes");
             return;
         }
-        let name = format!("kennel-test-network{}", ground.path().display());
+        let name = format!("kennel-test-network{}", ground.path("").display());
         let mut witness = Witness::abstract_unix(&name);
-        let finished = run(&mut ground.exec_hostile(caller, &["--network", "on"], &["abstract_socket", &name]));
-        assert_eq!(Report::parse(&finished.stdout).unwrap().outcome, Outcome::Blocked, "as {caller:?}: {finished:?}");
+        let ran = run(ground.exec_hostile(&["--network", "on"], &["abstract_socket", &name]));
+        assert_eq!(Report::parse(&ran.out()).unwrap().outcome, Outcome::Blocked, "as {caller:?}: {ran:?}");
         assert_eq!(witness.complaint(), None, "as {caller:?}");
         ground.assert_clean();
     }

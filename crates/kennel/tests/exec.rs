@@ -4,7 +4,6 @@
 
 #[path = "exec/codes.rs"]
 mod codes;
-mod common_exec;
 #[path = "exec/environment.rs"]
 mod environment;
 #[path = "exec/grants.rs"]
@@ -23,3 +22,4 @@ mod refusals;
 mod signals;
 #[path = "exec/streams.rs"]
 mod streams;
+mod support;

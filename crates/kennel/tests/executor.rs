@@ -1,14 +1,20 @@
 //! The executor over real boxes: what the rules promise holds with real pipes, signals and kernels.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+mod support;
+
 use bytes::Bytes;
 use kennel_box::{BoxSpec, Command, EngineKind, ExitCause, ExitStatus, HostView, MountRules, NativeEngine, Size};
 use kennel_exec::{
     Attachment, EventKind, Executor, Graces, Limits, Phase, ProcessId, Seq, SessionId, StartError, StartRequest, Stop,
     Stream, WriteId, WriteOutcome,
 };
+use rustix::process::Signal;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use support::processes::{processes_with, signal};
+use support::waiting::{PATIENCE, settle};
+use tokio::task::spawn_blocking;
 
 struct Setup {
     executor: Executor,
@@ -50,10 +56,8 @@ async fn all(attachment: &Attachment, id: &ProcessId) -> (Vec<u8>, Vec<u8>, kenn
 }
 
 /// Whether any process on this machine has the given text in its command line.
-fn is_running(marker: &str) -> bool {
-    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(marker))
-    })
+fn is_running(mark: &str) -> bool {
+    !processes_with(mark).is_empty()
 }
 
 #[tokio::test]
@@ -113,20 +117,14 @@ async fn stopping_climbs_the_ladder_and_ends_the_whole_box() {
     let deaf = ProcessId::new("deaf");
     let script = "trap 'echo term' TERM; setsid sh -c 'trap \"\" TERM; sleep 31415.002' & while :; do sleep 0.05; done";
     attachment.start(deaf.clone(), request(&["sh", "-c", script])).await.unwrap();
-    wait_for(|| is_running("31415.002")).await;
+    // Apart from the executor, which goes on meanwhile.
+    let absent = || (!is_running("31415.002")).then(|| "waited in vain".to_owned());
+    spawn_blocking(move || settle(PATIENCE, absent)).await.unwrap().unwrap();
     attachment.terminate(&deaf, stop).await.unwrap();
     let (stdout, _, report) = all(&attachment, &deaf).await;
     assert_eq!(report.status, ExitStatus::Signal(9));
     assert!(String::from_utf8_lossy(&stdout).contains("term"), "asked before it was killed");
     assert!(!is_running("31415.002"), "the whole box was ended");
-}
-
-async fn wait_for(condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(20), "waited in vain");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }
 
 #[tokio::test]
@@ -203,13 +201,8 @@ async fn a_box_that_dies_under_its_process_is_reported() {
     let id = ProcessId::new("victim");
     attachment.start(id.clone(), request(&["sleep", "31415.004"])).await.unwrap();
     // The init of the box is the parent of the process, as seen from outside.
-    let init = std::fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.to_owned();
-        String::from_utf8_lossy(&line).contains("31415.004").then_some(parent)
-    });
-    assert!(std::process::Command::new("kill").args(["-9", &init.unwrap()]).status().unwrap().success());
+    let init = processes_with("31415.004").first().unwrap().parent;
+    assert!(signal(init, Signal::KILL));
     let (_, _, report) = tokio::time::timeout(Duration::from_secs(10), all(&attachment, &id)).await.unwrap();
     assert_eq!(report.cause, ExitCause::BoxEnded);
     assert!(matches!(attachment.status(&id).unwrap().phase, Phase::Closed(_)));

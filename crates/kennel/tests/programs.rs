@@ -2,20 +2,20 @@
 // Clippy knows test functions, but not the helpers beside them.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
-mod common_exec;
 #[path = "programs/node.rs"]
 mod node;
 #[path = "programs/python.rs"]
 mod python;
+mod support;
 #[path = "programs/tools.rs"]
 mod tools;
 
-use common_exec::Scene;
 use std::process::Command;
+use support::ground::Ground;
 
 /// `kennel exec` with the home directory and the `PATH` of whoever runs the tests.
-fn as_at_home(scene: &Scene, flags: &[&str], command: &[&str]) -> Command {
-    let mut command = scene.exec(flags, command);
+fn as_at_home(ground: &Ground, flags: &[&str], command: &[&str]) -> Command {
+    let mut command = ground.exec(flags, command);
     for name in ["HOME", "PATH"] {
         command.env(name, std::env::var_os(name).unwrap_or_else(|| panic!("the tests need {name}")));
     }

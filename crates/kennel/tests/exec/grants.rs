@@ -1,15 +1,17 @@
 //! What `--read` and `--write` give: exactly that, and nothing around it.
 
-use crate::common_exec::{Caller, Scene, run};
+use crate::support::caller::{callers, myself};
+use crate::support::ground::Ground;
+use crate::support::running::run;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
 #[test]
 fn a_path_to_read_cannot_be_changed() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_file("work/file", "content\n", 0o666);
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_file("work/file", "content\n", 0o666);
         let attempts = [
             "echo x > file",
             "echo x >> file",
@@ -23,36 +25,36 @@ fn a_path_to_read_cannot_be_changed() {
             "truncate -s 0 file",
         ];
         for attempt in attempts {
-            let ran = scene.sh(&["--read", "."], &format!("cat file && {attempt}"));
+            let ran = ground.sh(&["--read", "."], &format!("cat file && {attempt}"));
             assert_ne!(ran.code, Some(0), "{caller:?}: `{attempt}` worked");
             assert_eq!(ran.out(), "content\n", "{caller:?} {attempt}");
         }
-        assert_eq!(fs::read_to_string(scene.path("work/file")).unwrap(), "content\n");
-        assert_eq!(fs::read_dir(scene.path("work")).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(ground.path("work/file")).unwrap(), "content\n");
+        assert_eq!(fs::read_dir(ground.path("work")).unwrap().count(), 1);
     }
 }
 
 #[test]
 fn a_path_to_write_can_be_changed() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_file("work/file", "content\n", 0o600);
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_file("work/file", "content\n", 0o600);
         let script = "cat file && echo more >> file && mkdir new && echo x > new/file && mv file moved && \
                       ln -s moved link && ln moved hard && chmod 640 moved && rm new/file && rmdir new";
-        assert_eq!(scene.sh(&["--write", "."], script).fine(), "content\n", "{caller:?}");
-        assert_eq!(fs::read_to_string(scene.path("work/link")).unwrap(), "content\nmore\n");
-        assert_eq!(fs::read_to_string(scene.path("work/hard")).unwrap(), "content\nmore\n");
+        assert_eq!(ground.sh(&["--write", "."], script).fine(), "content\n", "{caller:?}");
+        assert_eq!(fs::read_to_string(ground.path("work/link")).unwrap(), "content\nmore\n");
+        assert_eq!(fs::read_to_string(ground.path("work/hard")).unwrap(), "content\nmore\n");
     }
 }
 
 #[test]
 fn only_the_path_itself_is_seen() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_directory("work/granted");
-        scene.make_file("work/secret", "secret", 0o644);
-        let work = scene.text("work");
-        let ran = scene.sh(&["--read", "granted"], &format!("ls {work}; cat {work}/secret {work}/granted/../secret"));
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("work/granted");
+        ground.make_file("work/secret", "secret", 0o644);
+        let work = ground.text("work");
+        let ran = ground.sh(&["--read", "granted"], &format!("ls {work}; cat {work}/secret {work}/granted/../secret"));
         assert_eq!(ran.out(), "granted\n", "{caller:?}");
         assert_ne!(ran.code, Some(0));
     }
@@ -60,26 +62,26 @@ fn only_the_path_itself_is_seen() {
 
 #[test]
 fn a_file_can_be_granted_alone() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        let file = scene.make_file("work/file", "content\n", 0o600);
-        scene.make_file("work/secret", "secret", 0o644);
-        let (file, work) = (file.to_str().unwrap(), scene.text("work"));
-        let ran = scene.sh(&["--read", "file"], &format!("cat {file}; ls {work}; echo x > {file}"));
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let file = ground.make_file("work/file", "content\n", 0o600);
+        ground.make_file("work/secret", "secret", 0o644);
+        let (file, work) = (file.to_str().unwrap(), ground.text("work"));
+        let ran = ground.sh(&["--read", "file"], &format!("cat {file}; ls {work}; echo x > {file}"));
         assert_eq!(ran.out(), "content\nfile\n", "{caller:?}");
         assert_eq!(ran.code, Some(2), "{caller:?}: it was written");
-        scene.sh(&["--write", "file"], &format!("echo more >> {file}")).fine();
+        ground.sh(&["--write", "file"], &format!("echo more >> {file}")).fine();
         assert_eq!(fs::read_to_string(file).unwrap(), "content\nmore\n", "{caller:?}");
     }
 }
 
 #[test]
 fn a_writable_directory_can_lie_in_a_readable_one() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_directory("work/out");
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("work/out");
         for flags in [["--read", ".", "--write", "out"], ["--write", "out", "--read", "."]] {
-            let ran = scene.sh(&flags, "echo x > out/file && echo written; echo x > file || echo refused");
+            let ran = ground.sh(&flags, "echo x > out/file && echo written; echo x > file || echo refused");
             assert_eq!(ran.out(), "written\nrefused\n", "{caller:?} {flags:?}: {}", ran.err());
         }
     }
@@ -87,40 +89,40 @@ fn a_writable_directory_can_lie_in_a_readable_one() {
 
 #[test]
 fn a_readable_directory_can_lie_in_a_writable_one() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_directory("work/kept");
-        scene.make_file("work/kept/file", "kept\n", 0o666);
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("work/kept");
+        ground.make_file("work/kept/file", "kept\n", 0o666);
         let script = "echo x > file && echo written; echo x > kept/file || echo refused; \
                       mv kept moved || echo refused; rm -rf kept || echo refused";
-        let ran = scene.sh(&["--write", ".", "--read", "kept"], script);
+        let ran = ground.sh(&["--write", ".", "--read", "kept"], script);
         assert_eq!(ran.out(), "written\nrefused\nrefused\nrefused\n", "{caller:?}: {}", ran.err());
-        assert_eq!(fs::read_to_string(scene.path("work/kept/file")).unwrap(), "kept\n");
+        assert_eq!(fs::read_to_string(ground.path("work/kept/file")).unwrap(), "kept\n");
     }
 }
 
 #[test]
 fn the_same_path_both_ways_can_be_written() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
+    for caller in callers() {
+        let ground = Ground::new(caller);
         for flags in [["--read", ".", "--write", "."], ["--write", ".", "--read", "."]] {
-            scene.sh(&flags, "echo x > file").fine();
+            ground.sh(&flags, "echo x > file").fine();
         }
     }
 }
 
 #[test]
 fn a_link_is_granted_as_what_it_leads_to() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_directory("work/real");
-        scene.make_file("work/real/file", "content\n", 0o644);
-        symlink("real", scene.path("work/link")).unwrap();
-        let real = scene.text("work/real");
-        assert_eq!(run(scene.exec(&["--read", "link"], &["cat", &format!("{real}/file")])).fine(), "content\n");
-        assert_eq!(run(scene.exec(&["--read", "link:/place"], &["cat", "/place/file"])).fine(), "content\n");
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("work/real");
+        ground.make_file("work/real/file", "content\n", 0o644);
+        symlink("real", ground.path("work/link")).unwrap();
+        let real = ground.text("work/real");
+        assert_eq!(run(ground.exec(&["--read", "link"], &["cat", &format!("{real}/file")])).fine(), "content\n");
+        assert_eq!(run(ground.exec(&["--read", "link:/place"], &["cat", "/place/file"])).fine(), "content\n");
         assert_eq!(
-            run(scene.exec(&["-v", "--read", "link"], &["true"])).err().lines().next(),
+            run(ground.exec(&["-v", "--read", "link"], &["true"])).err().lines().next(),
             Some(format!("kennel: read {real} at {real}").as_str())
         );
     }
@@ -128,40 +130,40 @@ fn a_link_is_granted_as_what_it_leads_to() {
 
 #[test]
 fn a_link_inside_a_granted_path_leads_nowhere_else() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_directory("work/granted");
-        scene.make_file("work/secret", "secret", 0o644);
-        symlink(scene.path("work/secret"), scene.path("work/granted/link")).unwrap();
-        symlink("/etc/shadow", scene.path("work/granted/shadow")).unwrap();
-        let ran = scene.sh(&["--write", "granted"], &format!("cd {} && cat link shadow", scene.text("work/granted")));
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("work/granted");
+        ground.make_file("work/secret", "secret", 0o644);
+        symlink(ground.path("work/secret"), ground.path("work/granted/link")).unwrap();
+        symlink("/etc/shadow", ground.path("work/granted/shadow")).unwrap();
+        let ran = ground.sh(&["--write", "granted"], &format!("cd {} && cat link shadow", ground.text("work/granted")));
         assert_eq!((ran.code, ran.out()), (Some(1), String::new()), "{caller:?}");
     }
 }
 
 #[test]
 fn a_name_need_not_be_text() {
-    let scene = Scene::new(Caller::Myself);
-    let directory = scene.path("work").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    let ground = Ground::new(myself());
+    let directory = ground.path("work").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
     fs::create_dir(&directory).unwrap();
     fs::write(directory.join("file"), "content\n").unwrap();
-    let mut command = scene.kennel(["exec", "--read"]);
+    let mut command = ground.kennel(["exec", "--read"]);
     command.arg(&directory).args(["--", "cat"]).arg(directory.join("file"));
     assert_eq!(run(command).fine(), "content\n");
-    let mut command = scene.exec(&["--read", "."], &["cat", "file"]);
+    let mut command = ground.exec(&["--read", "."], &["cat", "file"]);
     command.current_dir(&directory);
     assert_eq!(run(command).fine(), "content\n");
 }
 
 #[test]
 fn spaces_quotes_and_line_breaks_in_names_are_no_problem() {
-    let scene = Scene::new(Caller::Myself);
+    let ground = Ground::new(myself());
     for name in ["with space", "with\nbreak", "qu'o\"te", "-dash", "back\\slash", "ünïcode", "\\040"] {
-        scene.make_directory(&format!("work/{name}"));
-        scene.make_file(&format!("work/{name}/file"), "content\n", 0o644);
-        let path = scene.text(&format!("work/{name}"));
+        ground.make_directory(&format!("work/{name}"));
+        ground.make_file(&format!("work/{name}/file"), "content\n", 0o644);
+        let path = ground.text(&format!("work/{name}"));
         assert_eq!(
-            run(scene.exec(&["--read", &path], &["cat", &format!("{path}/file")])).fine(),
+            run(ground.exec(&["--read", &path], &["cat", &format!("{path}/file")])).fine(),
             "content\n",
             "{name}"
         );

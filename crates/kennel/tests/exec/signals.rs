@@ -1,6 +1,8 @@
 //! Signals to Kennel are signals to the command, and what the command makes of them is its own affair.
 
-use crate::common_exec::{Caller, Running, Scene};
+use crate::support::caller::{callers, myself};
+use crate::support::ground::Ground;
+use crate::support::running::Running;
 use rustix::process::Signal;
 
 #[test]
@@ -13,12 +15,12 @@ fn signals_reach_the_command_and_its_exit_code_counts() {
         (Signal::USR1, "USR1"),
         (Signal::USR2, "USR2"),
     ];
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
+    for caller in callers() {
+        let ground = Ground::new(caller);
         for (signal, name) in signals {
             let script = format!("trap 'echo got {name}; exit 3' {name}; echo ready; while :; do sleep 0.02; done");
-            let running = Running::ready(scene.exec(&[], &["sh", "-c", &script]));
-            running.signal(signal);
+            let running = Running::ready(ground.exec(&[], &["sh", "-c", &script]));
+            running.kept.signal(signal);
             let ran = running.finish();
             assert_eq!((ran.code, ran.out()), (Some(3), format!("ready\ngot {name}\n")), "{caller:?}");
         }
@@ -27,11 +29,11 @@ fn signals_reach_the_command_and_its_exit_code_counts() {
 
 #[test]
 fn a_command_without_a_trap_dies_of_the_signal() {
-    for caller in Caller::all() {
+    for caller in callers() {
         for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
-            let scene = Scene::new(caller);
-            let running = Running::ready(scene.exec(&[], &["sh", "-c", "echo ready; exec sleep 1000"]));
-            running.signal(signal);
+            let ground = Ground::new(caller);
+            let running = Running::ready(ground.exec(&[], &["sh", "-c", "echo ready; exec sleep 1000"]));
+            running.kept.signal(signal);
             let ran = running.finish();
             assert_eq!((ran.code, ran.err()), (Some(code), String::new()), "{caller:?}");
         }
@@ -41,18 +43,18 @@ fn a_command_without_a_trap_dies_of_the_signal() {
 #[test]
 fn a_command_that_ignores_a_signal_goes_on() {
     let script = "trap '' TERM; trap 'echo second; exit 0' USR1; echo ready; while :; do sleep 0.02; done";
-    let scene = Scene::new(Caller::Myself);
-    let running = Running::ready(scene.exec(&[], &["sh", "-c", script]));
-    running.signal(Signal::TERM);
-    running.signal(Signal::USR1);
+    let ground = Ground::new(myself());
+    let running = Running::ready(ground.exec(&[], &["sh", "-c", script]));
+    running.kept.signal(Signal::TERM);
+    running.kept.signal(Signal::USR1);
     assert_eq!(running.finish().fine(), "ready\nsecond\n");
 }
 
 #[test]
 fn the_box_finds_no_signal_blocked_and_broken_pipes_as_usual() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        let status = scene.sh(&[], "grep -E '^Sig(Blk|Ign):' /proc/self/status").fine();
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let status = ground.sh(&[], "grep -E '^Sig(Blk|Ign):' /proc/self/status").fine();
         let mask = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
             u64::from_str_radix(line.trim(), 16).unwrap()

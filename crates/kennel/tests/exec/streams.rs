@@ -1,6 +1,8 @@
 //! Standard streams and arguments: every byte arrives as it was, and each stream by itself.
 
-use crate::common_exec::{Caller, Scene, run, run_with_input};
+use crate::support::caller::{callers, myself};
+use crate::support::ground::Ground;
+use crate::support::running::{run, run_with_input};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
@@ -20,18 +22,18 @@ fn noise(length: usize) -> Vec<u8> {
 
 #[test]
 fn all_byte_values_pass_through() {
-    for caller in Caller::all() {
+    for caller in callers() {
         let every_byte = (0..=u8::MAX).collect::<Vec<_>>();
-        let ran = run_with_input(Scene::new(caller).exec(&[], &["cat"]), &every_byte);
+        let ran = run_with_input(Ground::new(caller).exec(&[], &["cat"]), &every_byte);
         assert_eq!((ran.code, ran.stdout, ran.stderr), (Some(0), every_byte, Vec::new()), "{caller:?}");
     }
 }
 
 #[test]
 fn eight_mebibytes_pass_through() {
-    for caller in Caller::all() {
+    for caller in callers() {
         let sent = noise(8 << 20);
-        let ran = run_with_input(Scene::new(caller).exec(&[], &["cat"]), &sent);
+        let ran = run_with_input(Ground::new(caller).exec(&[], &["cat"]), &sent);
         assert_eq!(ran.code, Some(0), "{caller:?}: {}", ran.err());
         assert!(ran.stdout == sent, "{caller:?}: {} of {} bytes came back, or others", ran.stdout.len(), sent.len());
     }
@@ -39,31 +41,31 @@ fn eight_mebibytes_pass_through() {
 
 #[test]
 fn output_and_errors_stay_apart() {
-    let ran = Scene::new(Caller::Myself).sh(&[], "echo out; echo err >&2; printf 'a\\0b'; printf '\\377' >&2");
+    let ran = Ground::new(myself()).sh(&[], "echo out; echo err >&2; printf 'a\\0b'; printf '\\377' >&2");
     assert_eq!((ran.stdout.as_slice(), ran.stderr.as_slice()), (&b"out\na\0b"[..], &b"err\n\xff"[..]));
 }
 
 #[test]
 fn what_was_not_read_is_no_problem() {
-    let ran = run_with_input(Scene::new(Caller::Myself).exec(&[], &["true"]), &noise(1 << 20));
+    let ran = run_with_input(Ground::new(myself()).exec(&[], &["true"]), &noise(1 << 20));
     assert_eq!((ran.code, ran.err()), (Some(0), String::new()));
 }
 
 #[test]
 fn an_end_of_input_reaches_the_command() {
-    for caller in Caller::all() {
-        assert_eq!(run_with_input(Scene::new(caller).exec(&[], &["wc", "-c"]), b"").fine(), "0\n");
+    for caller in callers() {
+        assert_eq!(run_with_input(Ground::new(caller).exec(&[], &["wc", "-c"]), b"").fine(), "0\n");
     }
 }
 
 #[test]
 fn closed_streams_are_no_problem() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        let kennel = scene.kennel_program();
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let kennel = ground.kennel_program();
         let kennel = kennel.to_str().unwrap();
         let closing = |redirection: &str, command: &str| {
-            let mut shell = scene.program("sh");
+            let mut shell = ground.command(["sh"]);
             shell.arg("-c").arg(format!("exec {kennel} exec -- {command} {redirection}"));
             run(shell)
         };
@@ -76,20 +78,20 @@ fn closed_streams_are_no_problem() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_command_as_in_any_pipeline() {
-    let scene = Scene::new(Caller::Myself);
-    let mut shell = scene.program("bash");
-    let script = format!("{} exec -- yes | head -1; echo ${{PIPESTATUS[*]}}", scene.kennel_program().display());
+    let ground = Ground::new(myself());
+    let mut shell = ground.command(["bash"]);
+    let script = format!("{} exec -- yes | head -1; echo ${{PIPESTATUS[*]}}", ground.kennel_program().display());
     shell.arg("-c").arg(script);
     assert_eq!(run(shell).fine(), "y\n141 0\n");
 }
 
 #[test]
 fn files_serve_as_streams() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        let input = scene.make_file("work/input", "from a file\n", 0o644);
-        let output = scene.path("work/output");
-        let mut command = scene.exec(&[], &["sh", "-c", "cat; echo more"]);
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let input = ground.make_file("work/input", "from a file\n", 0o644);
+        let output = ground.path("work/output");
+        let mut command = ground.exec(&[], &["sh", "-c", "cat; echo more"]);
         command.stdin(Stdio::from(File::open(input).unwrap()));
         let status = command.stdout(Stdio::from(File::create(&output).unwrap())).status().unwrap();
         assert!(status.success());
@@ -99,12 +101,12 @@ fn files_serve_as_streams() {
 
 #[test]
 fn streams_can_be_opened_by_their_names() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        let kennel = scene.kennel_program();
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let kennel = ground.kennel_program();
         // The pipes are made by the caller's shell: nobody can open those of another user by name, box or not.
         let script = "cat /dev/stdin; echo out > /dev/stdout; echo err > /dev/stderr; echo both | tee /dev/stderr";
-        let mut shell = scene.program("sh");
+        let mut shell = ground.command(["sh"]);
         shell.arg("-c").arg(format!("echo in | {} exec -- sh -c '{script}' 2>&1 | cat", kennel.display()));
         assert_eq!(run(shell).fine(), "in\nout\nerr\nboth\nboth\n", "{caller:?}");
     }
@@ -112,8 +114,8 @@ fn streams_can_be_opened_by_their_names() {
 
 #[test]
 fn many_long_arguments_and_variables_arrive() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
+    for caller in callers() {
+        let ground = Ground::new(caller);
         let argument = "a".repeat(1000);
         let mut flags = Vec::new();
         for number in 0..100 {
@@ -122,14 +124,14 @@ fn many_long_arguments_and_variables_arrive() {
         let flags = flags.iter().map(String::as_str).collect::<Vec<_>>();
         let mut command = vec!["sh", "-c", "echo $#; printf %s \"$@\" | wc -c; env | grep -c ^VARIABLE_", "sh"];
         command.extend(std::iter::repeat_n(argument.as_str(), 400));
-        assert_eq!(run(scene.exec(&flags, &command)).fine(), "400\n400000\n100\n", "{caller:?}");
+        assert_eq!(run(ground.exec(&flags, &command)).fine(), "400\n400000\n100\n", "{caller:?}");
     }
 }
 
 #[test]
 fn an_argument_need_not_be_text() {
-    let scene = Scene::new(Caller::Myself);
-    let mut command = scene.exec(&[], &["printf", "%s"]);
+    let ground = Ground::new(myself());
+    let mut command = ground.exec(&[], &["printf", "%s"]);
     command.arg(OsStr::from_bytes(b"\xff\xfe caf\xe9"));
     assert_eq!(run(command).stdout, b"\xff\xfe caf\xe9");
 }
@@ -137,5 +139,5 @@ fn an_argument_need_not_be_text() {
 #[test]
 fn an_empty_argument_stays_an_argument() {
     let command = ["sh", "-c", "echo $#", "sh", "", "two words", ""];
-    assert_eq!(run(Scene::new(Caller::Myself).exec(&[], &command)).fine(), "3\n");
+    assert_eq!(run(Ground::new(myself()).exec(&[], &command)).fine(), "3\n");
 }

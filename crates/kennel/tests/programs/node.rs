@@ -1,9 +1,10 @@
 //! Node: of the system, on `PATH`, under a home directory, what npm installed, and what asks most of a box.
 
-use crate::common_exec::{Caller, SYSTEM_PATH, Scene, material, run};
+use crate::support::caller::{callers, myself};
+use crate::support::ground::{Ground, SYSTEM_PATH};
+use crate::support::programs::{copy, material};
+use crate::support::running::run;
 use crate::{as_at_home, on_path};
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -25,11 +26,9 @@ const SUBPROCESS: &str = "console.log(require('child_process').execSync('echo fr
     console.log(require('crypto').createHash('sha256').update('x').digest('hex').slice(0, 8), require('os').userInfo().username);";
 
 /// Node 22 in a place that every user can read, with the directory to put on `PATH`.
-fn node_for_everyone(scene: &Scene, place: &str) -> String {
-    let directory = scene.make_directory(place);
-    let copied = Command::new("cp").arg(material("KENNEL_TEST_NODE_BIN").join("node")).arg(&directory).status();
-    assert!(copied.unwrap().success());
-    fs::set_permissions(directory.join("node"), fs::Permissions::from_mode(0o755)).unwrap();
+fn node_for_everyone(ground: &Ground, place: &str) -> String {
+    let directory = ground.make_directory(place);
+    copy(&material("KENNEL_TEST_NODE_BIN").join("node"), &directory);
     directory.to_str().unwrap().to_owned()
 }
 
@@ -37,19 +36,19 @@ fn node_for_everyone(scene: &Scene, place: &str) -> String {
 fn the_node_on_path_runs() {
     let node = on_path("node").expect("the tests need node");
     let outside = Command::new(node).arg("--version").output().unwrap();
-    let scene = Scene::new(Caller::Myself);
-    let ran = run(as_at_home(&scene, &[], &["node", "--version"]));
+    let ground = Ground::new(myself());
+    let ran = run(as_at_home(&ground, &[], &["node", "--version"]));
     assert_eq!(ran.fine(), String::from_utf8(outside.stdout).unwrap());
 }
 
 #[test]
 fn a_newer_node_and_its_npm_run_when_put_on_path() {
     let directory = material("KENNEL_TEST_NODE_BIN");
-    let scene = Scene::new(Caller::Myself);
+    let ground = Ground::new(myself());
     for (command, start) in
         [(["node", "--version"], "v22."), (["npm", "--version"], "10."), (["npx", "--version"], "10.")]
     {
-        let mut command = as_at_home(&scene, &[], &command);
+        let mut command = as_at_home(&ground, &[], &command);
         command.env("PATH", format!("{}:{SYSTEM_PATH}", directory.display()));
         let out = run(command).fine();
         assert!(out.starts_with(start), "{out}");
@@ -59,25 +58,25 @@ fn a_newer_node_and_its_npm_run_when_put_on_path() {
 #[test]
 fn a_program_installed_by_npm_runs() {
     let modules = material("KENNEL_TEST_NPM");
-    let scene = Scene::new(Caller::Myself);
+    let ground = Ground::new(myself());
     let semver = format!("{}/node_modules/.bin/semver", modules.display());
     let flags = ["--read", modules.to_str().unwrap()];
-    assert_eq!(run(as_at_home(&scene, &flags, &[&semver, "-i", "minor", "1.2.3"])).fine(), "1.3.0\n");
-    let mut command = as_at_home(&scene, &flags, &[&semver, "-i", "minor", "1.2.3"]);
+    assert_eq!(run(as_at_home(&ground, &flags, &[&semver, "-i", "minor", "1.2.3"])).fine(), "1.3.0\n");
+    let mut command = as_at_home(&ground, &flags, &[&semver, "-i", "minor", "1.2.3"]);
     command.env("PATH", format!("{}:{SYSTEM_PATH}", material("KENNEL_TEST_NODE_BIN").display()));
     assert_eq!(run(command).fine(), "1.3.0\n");
 }
 
 #[test]
 fn a_toolchain_under_a_home_directory_runs() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        scene.make_directory("home/.nvm");
-        scene.make_file("home/.secret", "secret", 0o644);
-        let directory = node_for_everyone(&scene, "home/.nvm/versions/node/v22.0.0/bin");
-        let home = scene.text("home");
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("home/.nvm");
+        ground.make_file("home/.secret", "secret", 0o644);
+        let directory = node_for_everyone(&ground, "home/.nvm/versions/node/v22.0.0/bin");
+        let home = ground.text("home");
         let script = format!("console.log(process.version.slice(0, 4), require('fs').readdirSync('{home}').join())");
-        let mut command = scene.exec(&[], &["node", "-e", &script]);
+        let mut command = ground.exec(&[], &["node", "-e", &script]);
         command.env("PATH", format!("{directory}:{SYSTEM_PATH}"));
         assert_eq!(run(command).fine(), "v22. .nvm\n", "{caller:?}");
     }
@@ -85,20 +84,20 @@ fn a_toolchain_under_a_home_directory_runs() {
 
 #[test]
 fn workers_web_assembly_and_much_memory_work_within_the_default_limits() {
-    for caller in Caller::all() {
-        let scene = Scene::new(caller);
-        let directory = node_for_everyone(&scene, "node/bin");
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        let directory = node_for_everyone(&ground, "node/bin");
         for (script, expected) in [
             (WEB_ASSEMBLY, "42\n"),
             (WORKERS, "10\n"),
             (MEMORY, "20 1000000\n"),
             (SUBPROCESS, "from a shell\n2d711642 kennel\nkennel\n"),
         ] {
-            let mut command = scene.exec(&[], &["node", "-e", script]);
+            let mut command = ground.exec(&[], &["node", "-e", script]);
             command.env("PATH", format!("{directory}:{SYSTEM_PATH}"));
             assert_eq!(run(command).fine(), expected, "{caller:?}: {script}");
             if Path::new("/usr/bin/node").exists() {
-                let ran = run(scene.exec(&[], &["/usr/bin/node", "-e", script]));
+                let ran = run(ground.exec(&[], &["/usr/bin/node", "-e", script]));
                 assert_eq!(ran.fine(), expected, "{caller:?}, the system's node: {script}");
             }
         }

@@ -1,158 +1,180 @@
-//! A place for one test: a directory with copies of the programs, the caller to run them as, and the final look
-//! that nothing is left behind.
+//! A place for one test and one caller: directories, copies of the programs, commands that run there, and the final
+//! look that nothing is left behind.
 
-use crate::support::{announce, leftovers, programs, settle};
+use crate::support::caller::{command_as, make_directory, make_file};
+use crate::support::processes::{processes_with, signal};
+use crate::support::running::{Ran, run};
+use crate::support::waiting::{SOON, settle};
+use crate::support::{leftovers, programs};
 use kennel_testkit::Caller;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// An ordinary user that no machine has.
-const USER: u32 = 54_321;
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Kennel does not wait for its helper, which cleans up in its own time.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Where every system has its programs.
+pub(crate) const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Whether the tests themselves run as root.
-pub(crate) fn tests_are_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-/// Whether the tests can act as this caller; says so where they cannot.
-pub(crate) fn can_act_as(caller: Caller, test: &str) -> bool {
-    let can = caller == Caller::User || tests_are_root();
-    if !can {
-        announce(&format!("SKIPPED: {test} as root: the tests do not run as root"));
-    }
-    can
-}
-
-/// The callers that the tests can act as; says which they cannot.
-pub(crate) fn callers(test: &str) -> Vec<Caller> {
-    [Caller::Root, Caller::User].into_iter().filter(|caller| can_act_as(*caller, test)).collect()
-}
-
-/// A place for one test.
+/// A place for one test and one caller, gone with the test.
+///
+/// In it are `bin` with the programs, and `home`, `work` and `tmp`, which belong to the caller.
 pub(crate) struct Ground {
-    directory: TempDir,
+    _directory: TempDir,
+    /// Free of symlinks.
+    path: PathBuf,
+    caller: Caller,
+    hostile: OnceLock<PathBuf>,
     cgroups_before: BTreeSet<PathBuf>,
 }
 
 impl Ground {
-    pub(crate) fn new() -> Self {
-        let directory = tempfile::Builder::new().prefix("kennel-test-").tempdir().unwrap();
-        let ground = Self { directory, cgroups_before: leftovers::ownerless_cgroups() };
-        open_to_all(ground.path());
+    pub(crate) fn new(caller: Caller) -> Self {
+        Self::under(caller, &std::env::temp_dir())
+    }
+
+    /// A ground in another place than the directory for temporary files.
+    pub(crate) fn under(caller: Caller, parent: &Path) -> Self {
+        let directory = tempfile::Builder::new().prefix("kennel-test-").tempdir_in(parent).unwrap();
+        let path = fs::canonicalize(directory.path()).unwrap();
+        let cgroups_before = leftovers::ownerless_cgroups();
+        let ground = Self { _directory: directory, path, caller, hostile: OnceLock::new(), cgroups_before };
         fs::create_dir(ground.programs()).unwrap();
-        open_to_all(&ground.programs());
-        for directory in ground.callers_directories() {
-            fs::create_dir(&directory).unwrap();
-            fs::set_permissions(&directory, fs::Permissions::from_mode(0o1777)).unwrap();
+        for readable in [&ground.path, &ground.programs()] {
+            fs::set_permissions(readable, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        for program in [programs::kennel(), programs::hostile()] {
-            ground.add_program(program);
+        for name in ["home", "work", "tmp"] {
+            ground.make_directory(name);
         }
+        ground.add_program(programs::kennel());
         ground
     }
 
-    /// Copies a program to where every caller and every box may execute it.
-    pub(crate) fn add_program(&self, program: &Path) -> PathBuf {
-        let copy = self.programs().join(program.file_name().unwrap());
-        fs::copy(program, &copy).unwrap();
-        open_to_all(&copy);
-        copy
+    /// Whoever acts here.
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
+    /// A path in here, free of symlinks.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The same as text, for flags and expectations.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    /// Makes a directory that belongs to the caller.
+    pub(crate) fn make_directory(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        make_directory(self.caller, &path, 0o755);
+        path
+    }
+
+    /// Makes a file that belongs to the caller.
+    pub(crate) fn make_file(&self, name: &str, content: impl AsRef<[u8]>, mode: u32) -> PathBuf {
+        let path = self.path(name);
+        make_file(self.caller, &path, content, mode);
+        path
     }
 
     /// The directory to grant to boxes, so that they can run what is in it.
     pub(crate) fn programs(&self) -> PathBuf {
-        self.path().join("bin")
+        self.path("bin")
     }
 
-    /// The caller's home, and the place for temporary files: Kennel has no business to leave anything in either.
-    fn callers_directories(&self) -> [PathBuf; 2] {
-        [self.path().join("home"), self.path().join("tmp")]
+    /// Copies a program to where every caller and every box may execute it.
+    pub(crate) fn add_program(&self, program: &Path) -> PathBuf {
+        programs::copy(program, &self.programs())
     }
 
-    pub(crate) fn hostile(&self) -> PathBuf {
-        self.programs().join("kennel-hostile")
+    /// The program under test.
+    pub(crate) fn kennel_program(&self) -> PathBuf {
+        self.programs().join("kennel")
     }
 
-    /// Makes a directory of the caller's own.
-    pub(crate) fn directory(&self, name: &str, caller: Caller) -> PathBuf {
-        let path = self.path().join(name);
-        fs::create_dir_all(&path).unwrap();
-        open_to_all(&path);
-        give(&path, caller);
-        path
+    /// The program that tries to break out.
+    pub(crate) fn hostile(&self) -> &Path {
+        self.hostile.get_or_init(|| self.add_program(programs::hostile()))
     }
 
-    /// A command line as this caller, with a clean environment.
-    pub(crate) fn command<S: AsRef<OsStr>>(&self, caller: Caller, words: impl IntoIterator<Item = S>) -> Command {
-        let mut all: Vec<OsString> = Vec::new();
-        if caller == Caller::User && tests_are_root() {
-            all.extend(["setpriv".into(), format!("--reuid={USER}").into(), format!("--regid={USER}").into()]);
-            all.extend(["--clear-groups".into(), "--".into()]);
-        }
-        all.extend(words.into_iter().map(|word| word.as_ref().to_owned()));
-        let mut command = Command::new(&all[0]);
-        let [home, temporary] = self.callers_directories();
-        command.args(&all[1..]).env_clear().env("PATH", PATH).env("HOME", home).env("TMPDIR", temporary);
-        command.current_dir(self.path());
+    /// A command line as the caller, with a clean environment, from the place to work.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
+        let mut command = command_as(self.caller, words);
+        command.env_clear().env("PATH", SYSTEM_PATH).env("LANG", "C.UTF-8");
+        command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
+        command.current_dir(self.path("work")).stdin(Stdio::null());
         command
     }
 
-    /// The words of `kennel exec` with these flags; the programs are granted.
+    /// `kennel` with these arguments.
+    pub(crate) fn kennel<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.command([self.kennel_program()]);
+        command.args(arguments);
+        command
+    }
+
+    /// `kennel` with these arguments in a user namespace that allows no others below it.
+    pub(crate) fn kennel_without_namespaces(&self, arguments: &[&str]) -> Command {
+        let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
+        let mut command = self.command(["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]);
+        command.arg(self.kennel_program()).args(arguments);
+        command
+    }
+
+    /// The words of `kennel exec FLAGS --`.
     pub(crate) fn exec_words<S: AsRef<OsStr>>(&self, flags: impl IntoIterator<Item = S>) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec![self.programs().join("kennel").into(), "exec".into()];
-        words.extend(["--read".into(), self.programs().into()]);
+        let mut words: Vec<OsString> = vec![self.kennel_program().into(), "exec".into()];
         words.extend(flags.into_iter().map(|flag| flag.as_ref().to_owned()));
         words.push("--".into());
         words
     }
 
-    /// `kennel exec FLAGS -- COMMAND` as this caller.
-    pub(crate) fn exec(&self, caller: Caller, flags: &[&str], command: &[&str]) -> Command {
+    /// `kennel exec FLAGS -- COMMAND`.
+    pub(crate) fn exec(&self, flags: &[&str], command: &[&str]) -> Command {
         let mut words = self.exec_words(flags);
         words.extend(command.iter().map(OsString::from));
-        self.command(caller, words)
+        self.command(words)
     }
 
-    /// `kennel exec FLAGS -- kennel-hostile ARGUMENTS` as this caller.
-    pub(crate) fn exec_hostile(&self, caller: Caller, flags: &[&str], arguments: &[&str]) -> Command {
-        let mut words = self.exec_words(flags);
-        words.push(self.hostile().into());
-        words.extend(arguments.iter().map(OsString::from));
-        self.command(caller, words)
+    /// `kennel exec FLAGS -- sh -c SCRIPT`, run to its end.
+    #[track_caller]
+    pub(crate) fn sh(&self, flags: &[&str], script: &str) -> Ran {
+        run(self.exec(flags, &["sh", "-c", script]))
     }
 
-    /// What is in the caller's directories.
+    /// `kennel exec FLAGS -- kennel-hostile ARGUMENTS`; the programs are granted.
+    pub(crate) fn exec_hostile(&self, flags: &[&str], arguments: &[&str]) -> Command {
+        let programs = self.text("bin");
+        let flags = [&["--read", &programs], flags].concat();
+        let command = [&[self.hostile().to_str().unwrap()], arguments].concat();
+        self.exec(&flags, &command)
+    }
+
+    /// What is in the caller's home and among the temporary files: Kennel has no business to leave anything in either.
     pub(crate) fn files_left(&self) -> Vec<PathBuf> {
-        let entries = self.callers_directories().into_iter().flat_map(|directory| fs::read_dir(directory).unwrap());
+        let entries = ["home", "tmp"].into_iter().flat_map(|name| fs::read_dir(self.path(name)).unwrap());
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
     /// Asserts that no process, mount, cgroup or temporary file of this test is left.
+    #[track_caller]
     pub(crate) fn assert_clean(&self) {
-        let path = self.path().to_str().unwrap();
+        let path = self.path.to_str().unwrap();
         let complaint = || {
-            let processes = leftovers::processes_with(path);
+            let processes = processes_with(path);
             let mounts = leftovers::mounts_with(path);
             let cgroups: Vec<_> = leftovers::ownerless_cgroups().difference(&self.cgroups_before).cloned().collect();
             let files = self.files_left();
             let clean = processes.is_empty() && mounts.is_empty() && cgroups.is_empty() && files.is_empty();
             (!clean).then(|| format!("left behind: {processes:?}, mounts {mounts:?}, cgroups {cgroups:?}, {files:?}"))
         };
-        if let Err(complaint) = settle(PATIENCE, complaint) {
+        if let Err(complaint) = settle(SOON, complaint) {
             panic!("{complaint}");
         }
     }
@@ -164,27 +186,13 @@ impl Drop for Ground {
         if !std::thread::panicking() {
             return;
         }
-        for process in leftovers::processes_with(&self.path().to_string_lossy()) {
-            if let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
-                // It may have ended since.
-                let _ = kill_process(pid, Signal::KILL);
-            }
+        for process in processes_with(&self.path.to_string_lossy()) {
+            // It may have ended since.
+            let _ = signal(process.pid, Signal::KILL);
         }
         for cgroup in leftovers::ownerless_cgroups().difference(&self.cgroups_before) {
             // Where it cannot be removed, the complaint has said so.
             let _ = fs::remove_dir(cgroup);
         }
-    }
-}
-
-/// Readable and executable for everyone, writable for the owner.
-pub(crate) fn open_to_all(path: &Path) {
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// Makes the caller the owner of a path.
-pub(crate) fn give(path: &Path, caller: Caller) {
-    if caller == Caller::User && tests_are_root() {
-        chown(path, Some(USER), Some(USER)).unwrap();
     }
 }

@@ -1,8 +1,10 @@
-//! Where the programs are that the tests run: Kennel itself, the hostile program and the examples.
+//! Where the programs are that the tests run: Kennel itself, the hostile program, the examples and installed material.
 //!
 //! Cargo gives a test only the programs of its own package that it has just built. The others are found beside
 //! Kennel's, and brought up to date once per test program with the same profile in the same target directory.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -41,4 +43,24 @@ fn built(arguments: &[&str], place: &str) -> PathBuf {
     let path = profile.join(place);
     assert!(path.is_file(), "there is no {}; run this by cargo, or put it there", path.display());
     path
+}
+
+/// Test material that `scripts/test` installs and names in the environment.
+#[track_caller]
+pub(crate) fn material(variable: &str) -> PathBuf {
+    let path = std::env::var_os(variable).map(PathBuf::from);
+    match path.filter(|path| path.exists()) {
+        Some(path) => path,
+        None => panic!("{variable} names no installed test material: run scripts/test, which installs and names it"),
+    }
+}
+
+/// Copies a program into a directory, executable for everyone.
+pub(crate) fn copy(program: &Path, directory: &Path) -> PathBuf {
+    // By another process: a descriptor of ours, open for writing, could keep the copy from being executed.
+    let copied = Command::new("cp").arg(program).arg(directory).status();
+    assert!(copied.unwrap().success(), "{} was not copied", program.display());
+    let copy = directory.join(program.file_name().unwrap());
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+    copy
 }

@@ -1,21 +1,21 @@
 //! The surroundings of one attempt: targets to attack, the grants it needs, and the witnesses beside the targets.
 
-use crate::support::ground::{Ground, give, open_to_all, tests_are_root};
+use crate::support::caller::{make_directory, make_file, needs_root};
+use crate::support::ground::Ground;
+use crate::support::processes::proc_text;
+use crate::support::programs::copy;
 use crate::support::running::Kept;
-use crate::support::settle;
-use crate::support::witness::{Echo, Witness};
+use crate::support::waiting::{PATIENCE, settle};
+use crate::witness::{Echo, Witness};
 use kennel_testkit::{Argument, Attempt, Caller, Setting};
 use std::ffi::OsString;
 use std::fs;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Process numbers inside a box are small; those of the targets must be others.
 const LEAST_OUTSIDE_PID: u32 = 300;
-
-const START_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The surroundings of one attempt.
 pub(crate) struct Scene {
@@ -32,15 +32,21 @@ pub(crate) struct Scene {
 
 impl Scene {
     /// Puts everything in place; an error says what this machine does not have.
-    pub(crate) fn new(ground: &Ground, name: &str, attempt: &Attempt, caller: Caller) -> Result<Self, String> {
-        let directory = ground.directory(name, caller);
+    pub(crate) fn new(ground: &Ground, name: &str, attempt: &Attempt) -> Result<Self, String> {
+        let directory = ground.make_directory(name);
         let file = directory.join("file");
-        let mut scene =
-            Self { arguments: Vec::new(), flags: Vec::new(), file, directory, caller, witnesses: Vec::new() };
+        let mut scene = Self {
+            arguments: Vec::new(),
+            flags: Vec::new(),
+            file,
+            directory,
+            caller: ground.caller(),
+            witnesses: Vec::new(),
+        };
         let outside = scene.make_directory("outside");
         scene.make_file(&scene.file.clone());
         scene.make_file(&outside.join("file"));
-        let (flags, amounts) = bomb(attempt.name, caller);
+        let (flags, amounts) = bomb(attempt.name, ground.caller());
         scene.flags.extend(flags.iter().map(OsString::from));
         let mut amounts = amounts.iter();
         for argument in attempt.arguments {
@@ -120,17 +126,13 @@ impl Scene {
     /// A directory that anyone may write to by its mode.
     fn make_directory(&self, name: &str) -> PathBuf {
         let path = self.directory.join(name);
-        fs::create_dir_all(&path).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
-        give(&path, self.caller);
+        make_directory(self.caller, &path, 0o777);
         path
     }
 
     /// A file that anyone may write to by its mode.
     fn make_file(&self, path: &Path) {
-        fs::write(path, "not for boxes\n").unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
-        give(path, self.caller);
+        make_file(self.caller, path, "not for boxes\n", 0o666);
     }
 
     fn readable(&mut self) -> PathBuf {
@@ -143,12 +145,12 @@ impl Scene {
 
     fn outside_process(&mut self, ground: &Ground) -> u32 {
         loop {
-            let process = Kept::start(&mut ground.command(self.caller, ["sleep", "300"]));
+            let process = Kept::start(ground.command(["sleep", "300"]));
             let pid = process.pid();
             // Before it is executed it is still somebody else's.
-            let line = || fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let early = || (!line().starts_with(b"sleep")).then(|| "no outside process comes up".to_owned());
-            settle(START_PATIENCE, early).unwrap();
+            let is_early = || !proc_text(pid, "cmdline").starts_with("sleep");
+            let early = || is_early().then(|| "no outside process comes up".to_owned());
+            settle(PATIENCE, early).unwrap();
             if pid >= LEAST_OUTSIDE_PID {
                 self.witnesses.push(Witness::Process(process));
                 return pid;
@@ -157,14 +159,12 @@ impl Scene {
     }
 
     fn setuid_program(&mut self) -> Result<PathBuf, String> {
-        if !tests_are_root() {
+        if !needs_root("a set-user-id root program") {
             return Err("only root can make a set-user-id root program".to_owned());
         }
         let directory = self.directory.join("setuid");
-        fs::create_dir(&directory).unwrap();
-        open_to_all(&directory);
-        let program = directory.join("id");
-        fs::copy("/usr/bin/id", &program).unwrap();
+        make_directory(Caller::Root, &directory, 0o755);
+        let program = copy(Path::new("/usr/bin/id"), &directory);
         fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
         self.flags.extend(["--read".into(), directory.into()]);
         Ok(program)

@@ -1,9 +1,9 @@
 //! Makes one attempt, in a box or without one, and judges how it ended.
 
+use crate::scene::Scene;
 use crate::support::announce;
 use crate::support::ground::Ground;
-use crate::support::running::{Finished, run, run_with_input};
-use crate::support::scene::Scene;
+use crate::support::running::{Ran, run};
 use crate::support::terminal::Terminal;
 use kennel_testkit::{Argument, Attempt, Caller, HostExpectation, Outcome, Report, Setting};
 use std::ffi::OsString;
@@ -53,7 +53,6 @@ pub(crate) fn is_bomb(attempt: &Attempt) -> bool {
 /// Makes all attempts, several at once, each in a box and without one.
 pub(crate) fn make_all(
     ground: &Ground,
-    caller: Caller,
     attempts: impl Iterator<Item = &'static Attempt> + Send,
     at_once: usize,
 ) -> Vec<Line> {
@@ -66,9 +65,9 @@ pub(crate) fn make_all(
                     let Some(attempt) = attempts.lock().unwrap().next() else { return };
                     for place in [Place::Box, Place::Host] {
                         let verdict = if attempt.name == "cpu_bomb" && place == Place::Host {
-                            control_of_cpu_bomb(ground, caller, attempt)
+                            control_of_cpu_bomb(ground, attempt)
                         } else {
-                            make(ground, caller, attempt, place, 0)
+                            make(ground, attempt, place, 0)
                         };
                         lines.lock().unwrap().push(Line { attempt: attempt.name, place, verdict });
                     }
@@ -80,8 +79,8 @@ pub(crate) fn make_all(
 }
 
 /// Others may use this machine too, and leave less than a burner without a box could take.
-fn control_of_cpu_bomb(ground: &Ground, caller: Caller, attempt: &'static Attempt) -> Verdict {
-    let tries = (0..BURNS).map(|round| make(ground, caller, attempt, Place::Host, round));
+fn control_of_cpu_bomb(ground: &Ground, attempt: &'static Attempt) -> Verdict {
+    let tries = (0..BURNS).map(|round| make(ground, attempt, Place::Host, round));
     let mut last = Verdict::Skipped("not tried".to_owned());
     for verdict in tries {
         match verdict {
@@ -89,26 +88,26 @@ fn control_of_cpu_bomb(ground: &Ground, caller: Caller, attempt: &'static Attemp
             other => return other,
         }
     }
-    announce(&format!("SKIPPED: the control of {} as {caller:?}: {last:?}", attempt.name));
+    announce(&format!("SKIPPED: the control of {} as {:?}: {last:?}", attempt.name, ground.caller()));
     last
 }
 
-fn make(ground: &Ground, caller: Caller, attempt: &'static Attempt, place: Place, round: usize) -> Verdict {
+fn make(ground: &Ground, attempt: &'static Attempt, place: Place, round: usize) -> Verdict {
     if place == Place::Host
-        && let HostExpectation::NotPossible(reason) = expectation(attempt, caller)
+        && let HostExpectation::NotPossible(reason) = expectation(attempt, ground.caller())
     {
         return Verdict::Skipped(reason.to_owned());
     }
     let name = format!("{}-{place:?}-{round}", attempt.name);
-    let mut scene = match Scene::new(ground, &name, attempt, caller) {
+    let mut scene = match Scene::new(ground, &name, attempt) {
         Ok(scene) => scene,
         Err(missing) => return Verdict::Skipped(missing),
     };
-    let finished = run_attempt(ground, caller, attempt, place, &scene);
-    let report = finished.stdout.lines().find_map(|line| Report::parse(line).ok());
+    let ran = run_attempt(ground, attempt, place, &scene);
+    let report = ran.out().lines().find_map(|line| Report::parse(line).ok());
     match place {
-        Place::Box => judge_box(attempt, &finished, report.as_ref(), &scene.complaints()),
-        Place::Host => judge_host(&finished, report.as_ref()),
+        Place::Box => judge_box(attempt, &ran, report.as_ref(), &scene.complaints()),
+        Place::Host => judge_host(&ran, report.as_ref()),
     }
 }
 
@@ -122,7 +121,7 @@ fn expectation(attempt: &Attempt, caller: Caller) -> HostExpectation {
 }
 
 /// The command line of an attempt, inside of what its setting asks for.
-fn run_attempt(ground: &Ground, caller: Caller, attempt: &Attempt, place: Place, scene: &Scene) -> Finished {
+fn run_attempt(ground: &Ground, attempt: &Attempt, place: Place, scene: &Scene) -> Ran {
     let mut words: Vec<OsString> = Vec::new();
     let shell = |script: &str| ["sh", "-c", script, "sh"].map(OsString::from);
     match attempt.setting {
@@ -144,29 +143,32 @@ fn run_attempt(ground: &Ground, caller: Caller, attempt: &Attempt, place: Place,
     let without_kennel = place == Place::Host && attempt.setting == Setting::LeakedDescriptor;
     if !without_kennel {
         let engine = if place == Place::Box { BOX_ENGINE } else { "host" };
-        let flags = scene.flags.iter().cloned().chain(["--engine".into(), engine.into()]);
+        let mut flags = vec!["--read".into(), ground.programs().into()];
+        flags.extend(scene.flags.iter().cloned().chain(["--engine".into(), engine.into()]));
         words.extend(ground.exec_words(flags));
     }
     words.extend([ground.hostile().into(), attempt.name.into()]);
     words.extend(scene.arguments.iter().cloned());
-    let mut command = ground.command(caller, words);
+    let mut command = ground.command(words);
     match attempt.setting {
-        Setting::FileOnStdin => run_with_input(command.stdin(File::open(&scene.file).unwrap())),
-        Setting::DirectoryOnStdin => run_with_input(command.stdin(File::open(scene.outside()).unwrap())),
+        Setting::FileOnStdin => drop(command.stdin(File::open(&scene.file).unwrap())),
+        Setting::DirectoryOnStdin => drop(command.stdin(File::open(scene.outside()).unwrap())),
         Setting::TerminalOnStdin => {
-            let terminal = Terminal::open();
-            let mut finished = run_with_input(command.stdin(terminal.input()));
+            let terminal = Terminal::open_raw();
+            command.stdin(terminal.stream());
+            let mut ran = run(command);
             if place == Place::Box && terminal.typed() > 0 {
-                finished.stdout.clear();
-                finished.stderr.push_str("the caller's terminal was typed into");
+                ran.stdout.clear();
+                ran.stderr.extend(b"the caller's terminal was typed into");
             }
-            finished
+            return ran;
         }
-        _ => run(&mut command),
+        Setting::Plain | Setting::LeakedDescriptor | Setting::OwnInit => {}
     }
+    run(command)
 }
 
-fn judge_box(attempt: &Attempt, finished: &Finished, report: Option<&Report>, complaints: &[String]) -> Verdict {
+fn judge_box(attempt: &Attempt, ran: &Ran, report: Option<&Report>, complaints: &[String]) -> Verdict {
     if !complaints.is_empty() {
         return Verdict::Wrong(format!("{}; the report: {report:?}", complaints.join(", ")));
     }
@@ -175,18 +177,18 @@ fn judge_box(attempt: &Attempt, finished: &Finished, report: Option<&Report>, co
         (Setting::FileOnStdin, Some(Report { outcome: Outcome::NotPossibleHere, detail, .. })) => {
             return Verdict::Right(detail.clone());
         }
-        (Setting::DirectoryOnStdin, None) if finished.stderr.contains("standard input is a directory") => {
+        (Setting::DirectoryOnStdin, None) if ran.err().contains("standard input is a directory") => {
             return Verdict::Right("refused".to_owned());
         }
         _ => {}
     }
     let Some(report) = report else {
         // Where no cgroup holds the limit, the whole box is ended for it, and with it whoever would report.
-        let starved = attempt.name.ends_with("memory_bomb") && finished.stderr.contains("kennel: out of memory");
+        let starved = attempt.name.ends_with("memory_bomb") && ran.err().contains("kennel: out of memory");
         return if starved {
             Verdict::Right("the box was ended: out of memory".to_owned())
         } else {
-            Verdict::Wrong(format!("no report: {finished:?}"))
+            Verdict::Wrong(format!("no report: {ran:?}"))
         };
     };
     match report.outcome {
@@ -202,10 +204,10 @@ fn judge_box(attempt: &Attempt, finished: &Finished, report: Option<&Report>, co
     }
 }
 
-fn judge_host(finished: &Finished, report: Option<&Report>) -> Verdict {
+fn judge_host(ran: &Ran, report: Option<&Report>) -> Verdict {
     match report {
         Some(Report { outcome: Outcome::Escaped, detail, .. }) => Verdict::Right(detail.clone()),
         Some(report) => Verdict::Wrong(format!("{}: {}", report.outcome.word(), report.detail)),
-        None => Verdict::Wrong(format!("no report: {finished:?}")),
+        None => Verdict::Wrong(format!("no report: {ran:?}")),
     }
 }
