@@ -99,11 +99,15 @@ impl MountRules {
         if !self.allowed_roots.iter().any(|root| real.starts_with(root)) {
             return Err(format!("`{}` is not under an allowed root", real.display()));
         }
-        if DENIED_ITSELF.iter().any(|denied| real == Path::new(denied)) || self.home.starts_with(real) {
+        let homes = [Some(self.home.clone()), others_home(real)].into_iter().flatten().collect::<Vec<_>>();
+        if DENIED_ITSELF.iter().any(|denied| real == Path::new(denied))
+            || homes.iter().any(|home| home.starts_with(real))
+        {
             return Err(format!("`{}` is too wide; grant the directory that is needed", real.display()));
         }
         let system_trees = DENIED_TREES.iter().map(PathBuf::from).filter(|denied| !self.home.starts_with(denied));
-        for denied in system_trees.chain(DENIED_IN_HOME.iter().map(|name| self.home.join(name))) {
+        let secrets = homes.iter().flat_map(|home| DENIED_IN_HOME.iter().map(|name| home.join(name)));
+        for denied in system_trees.chain(secrets) {
             if real.starts_with(&denied) {
                 return Err(format!("nothing under `{}` is ever granted", denied.display()));
             }
@@ -119,6 +123,12 @@ impl MountRules {
         }
         Ok(())
     }
+}
+
+/// The home directory that a path lies in, whosever it is: root may look into all of them.
+fn others_home(path: &Path) -> Option<PathBuf> {
+    let name = path.strip_prefix("/home").ok()?.components().next()?;
+    Some(Path::new("/home").join(name))
 }
 
 /// File systems by which the kernel shows itself; a grant brings along what is mounted in it.

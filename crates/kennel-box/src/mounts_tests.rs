@@ -40,7 +40,7 @@ fn what_is_too_wide_or_too_secret_is_refused() {
 fn ordinary_places_are_granted() {
     for path in [
         "/home/ada/project",
-        "/home/adam",
+        "/home/adam/x",
         "/srv/data",
         "/tmp/x",
         "/opt/tool",
@@ -64,6 +64,15 @@ fn roots_own_files_are_granted_to_root_only() {
     root.decide(Path::new("/root/project"), Access::ReadOnly).unwrap();
     refusal(&root, "/root", Access::ReadOnly);
     refusal(&root, "/root/.ssh", Access::ReadOnly);
+}
+
+#[test]
+fn nobodys_keys_are_granted_to_anybody() {
+    let root = MountRules::for_user(Path::new("/root"));
+    for path in ["/home/ada", "/home/ada/.ssh/id_ed25519", "/home/ada/.kube"] {
+        refusal(&root, path, Access::ReadOnly);
+    }
+    root.decide(Path::new("/home/ada/project"), Access::ReadOnly).unwrap();
 }
 
 #[test]
