@@ -1,0 +1,277 @@
+//! What can be wrong with a frame, and with a field that should be read or rewritten.
+
+use crate::code::ErrorCode;
+use crate::id::{ErrorId, Id};
+use crate::value::ValueKind;
+use std::fmt;
+
+/// Why bytes are not a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} (at byte {offset})")]
+pub struct ParseError {
+    problem: Problem,
+    offset: usize,
+    id: Option<(Id, Sender)>,
+}
+
+/// What the sender of a refused message was about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sender {
+    Asking,
+    Answering,
+}
+
+impl ParseError {
+    pub(crate) fn new(problem: Problem, offset: usize) -> Self {
+        Self { problem, offset, id: None }
+    }
+
+    pub(crate) fn with_id(self, id: Id, sender: Sender) -> Self {
+        Self { id: Some((id, sender)), ..self }
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Where it is wrong, counted in bytes from the beginning of the frame.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The id of the refused message, where it has a valid one. For a refused answer it tells which request will get
+    /// no other.
+    #[must_use]
+    pub fn id(&self) -> Option<&Id> {
+        self.id.as_ref().map(|(id, _)| id)
+    }
+
+    /// The id for an error that is sent back. A refused answer's id is not used: it belongs to a request of the other
+    /// direction, and the peer would take the error for the end of an own request with the same id.
+    #[must_use]
+    pub fn reply_id(&self) -> ErrorId {
+        match &self.id {
+            Some((id, Sender::Asking)) => ErrorId::Known(id.clone()),
+            Some((_, Sender::Answering)) | None => ErrorId::Null,
+        }
+    }
+
+    /// The code for an error that is sent back.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self.problem {
+            Problem::NotJson(_) => ErrorCode::PARSE_ERROR,
+            Problem::NotObject(_)
+            | Problem::EmptyBatch
+            | Problem::BatchTooLong { .. }
+            | Problem::Duplicate(_)
+            | Problem::MissingVersion
+            | Problem::WrongVersion
+            | Problem::IdType(_)
+            | Problem::NullId
+            | Problem::MissingId
+            | Problem::MethodType(_)
+            | Problem::MethodText
+            | Problem::ParamsType(_)
+            | Problem::ErrorType(_)
+            | Problem::BothResultAndError
+            | Problem::MethodAndAnswer
+            | Problem::NeitherMethodNorAnswer => ErrorCode::INVALID_REQUEST,
+        }
+    }
+}
+
+/// What is wrong with a frame or a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The frame as a whole is not JSON.
+    #[error("not JSON: {0}")]
+    NotJson(Syntax),
+    /// A message, or a member of a batch, is another kind of value.
+    #[error("a message must be an object, not {0}")]
+    NotObject(ValueKind),
+    /// `[]`
+    #[error("a batch must hold at least one message")]
+    EmptyBatch,
+    /// More messages in one batch than [`crate::ParseLimits::batch`] allows.
+    #[error("a batch may hold at most {limit} messages")]
+    BatchTooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// A member that decides what the message is stands there twice.
+    #[error("member `{0}` is given twice")]
+    Duplicate(Member),
+    /// There is no `jsonrpc`.
+    #[error("member `jsonrpc` is missing; it must be \"2.0\"")]
+    MissingVersion,
+    /// `jsonrpc` is something else.
+    #[error("member `jsonrpc` must be the string \"2.0\"")]
+    WrongVersion,
+    /// An id is neither a string nor a number.
+    #[error("an id must be a string or a number, not {0}")]
+    IdType(ValueKind),
+    /// `null` where an id must be known.
+    #[error("an id may be null only in an error")]
+    NullId,
+    /// A result without id answers nothing.
+    #[error("a result needs the id of its request")]
+    MissingId,
+    /// A method is not a string.
+    #[error("member `method` must be a string, not {0}")]
+    MethodType(ValueKind),
+    /// A method has half of a surrogate pair.
+    #[error("member `method` is not text: it holds a lone surrogate")]
+    MethodText,
+    /// Parameters are neither an object nor an array nor null.
+    #[error("member `params` must be an object or an array, not {0}")]
+    ParamsType(ValueKind),
+    /// An error is not an object.
+    #[error("member `error` must be an object, not {0}")]
+    ErrorType(ValueKind),
+    /// An answer that says both.
+    #[error("a response has either `result` or `error`, not both")]
+    BothResultAndError,
+    /// Request and answer in one.
+    #[error("a message with `method` has neither `result` nor `error`")]
+    MethodAndAnswer,
+    /// An object that is no message.
+    #[error("a message has one of `method`, `result` and `error`")]
+    NeitherMethodNorAnswer,
+}
+
+/// How bytes fail to be JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Syntax {
+    /// The bytes end too early.
+    #[error("it ends where {expected} should follow")]
+    UnexpectedEnd {
+        /// What should follow.
+        expected: &'static str,
+    },
+    /// Another byte should be here.
+    #[error("byte {found:#04x} where {expected} should be")]
+    Unexpected {
+        /// What should be here.
+        expected: &'static str,
+        /// What is here.
+        found: u8,
+    },
+    /// A raw control character in a string.
+    #[error("control character {found:#04x} in a string must be escaped")]
+    ControlCharacter {
+        /// The character.
+        found: u8,
+    },
+    /// Bytes that are not UTF-8.
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    /// U+FEFF before the first value.
+    #[error("it begins with a byte order mark")]
+    ByteOrderMark,
+    /// More arrays and objects in one another than [`crate::ParseLimits::depth`] allows.
+    #[error("arrays and objects are nested more than {limit} deep")]
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// Something follows the value.
+    #[error("byte {found:#04x} follows the end of the value")]
+    TrailingBytes {
+        /// What follows.
+        found: u8,
+    },
+}
+
+/// The members that make up the envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Member {
+    /// `jsonrpc`
+    Version,
+    /// `id`
+    Id,
+    /// `method`
+    Method,
+    /// `params`
+    Params,
+    /// `result`
+    Result,
+    /// `error`
+    Error,
+}
+
+impl Member {
+    /// The member with this name, which is compared byte by byte.
+    pub(crate) fn named(name: &[u8]) -> Option<Self> {
+        match name {
+            b"jsonrpc" => Some(Self::Version),
+            b"id" => Some(Self::Id),
+            b"method" => Some(Self::Method),
+            b"params" => Some(Self::Params),
+            b"result" => Some(Self::Result),
+            b"error" => Some(Self::Error),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Version => "jsonrpc",
+            Self::Id => "id",
+            Self::Method => "method",
+            Self::Params => "params",
+            Self::Result => "result",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// Why a field cannot be read or rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FieldError {
+    /// Readers disagree on which of two members of one name counts, so neither is chosen.
+    #[error("`{path}` is given more than once")]
+    Ambiguous {
+        /// The members' names, joined with dots.
+        path: String,
+    },
+    /// There is nothing to replace.
+    #[error("there is no `{path}`")]
+    Missing {
+        /// The members' names, joined with dots.
+        path: String,
+    },
+    /// A value on the way has no members.
+    #[error("`{path}` must be an object, not {kind}")]
+    NotObject {
+        /// The members' names, joined with dots.
+        path: String,
+        /// What it is.
+        kind: ValueKind,
+    },
+    /// An id or a token is neither a string nor a number.
+    #[error("`{path}` must be a string or a number, not {kind}")]
+    NotId {
+        /// The members' names, joined with dots.
+        path: String,
+        /// What it is.
+        kind: ValueKind,
+    },
+    /// A text is not a string, or holds a lone surrogate.
+    #[error("`{path}` must be text")]
+    NotText {
+        /// The members' names, joined with dots.
+        path: String,
+    },
+    /// Two changes of one rewrite touch the same place.
+    #[error("two changes of one message touch the same place, at byte {offset}")]
+    Overlapping {
+        /// The place.
+        offset: usize,
+    },
+}

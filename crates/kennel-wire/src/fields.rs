@@ -1,0 +1,82 @@
+//! The fields inside of payloads that a proxy has to know: where they are and what they say.
+
+use crate::error::FieldError;
+use crate::id::Id;
+use crate::message::Message;
+use crate::raw::RawJson;
+use crate::text;
+use crate::value::{Value, ValueKind};
+use crate::walk::{self, Found};
+use std::ops::Range;
+
+/// The token under which a request wants its progress reported.
+pub const PROGRESS_TOKEN: &[&str] = &["params", "_meta", "progressToken"];
+/// The token that `notifications/progress` reports for.
+pub const REPORTED_TOKEN: &[&str] = &["params", "progressToken"];
+/// The id of the request that `notifications/cancelled` cancels.
+pub const CANCELLED_REQUEST: &[&str] = &["params", "requestId"];
+/// The address that the methods and notifications about one resource name.
+pub const RESOURCE_URI: &[&str] = &["params", "uri"];
+
+impl Message {
+    /// Where the value lies to which a path leads, as a range of the message's bytes. A path begins with `params`,
+    /// `result` or `error` and goes on with the names of members.
+    pub fn locate(&self, path: &[&str]) -> Result<Option<Range<usize>>, FieldError> {
+        Ok(self.find(path)?.map(|value| value.span.range()))
+    }
+
+    /// The value to which a path leads, sharing the message's bytes.
+    pub fn field(&self, path: &[&str]) -> Result<Option<RawJson>, FieldError> {
+        Ok(self.find(path)?.map(|value| self.raw(value.span)))
+    }
+
+    /// The id or token to which a path leads.
+    pub fn id_at(&self, path: &[&str]) -> Result<Option<Id>, FieldError> {
+        let Some(value) = self.find(path)? else { return Ok(None) };
+        match Id::scanned(self.bytes(), value) {
+            Ok(id) => Ok(Some(id)),
+            Err(_) => Err(FieldError::NotId { path: path.join("."), kind: value.kind }),
+        }
+    }
+
+    /// The text to which a path leads, without escapes.
+    pub fn text_at(&self, path: &[&str]) -> Result<Option<String>, FieldError> {
+        let Some(value) = self.find(path)? else { return Ok(None) };
+        let string = Some(value.span.of(self.bytes())).filter(|_| value.kind == ValueKind::String);
+        match string.and_then(text::decode) {
+            Some(text) => Ok(Some(text.into_owned())),
+            None => Err(FieldError::NotText { path: path.join(".") }),
+        }
+    }
+
+    /// The token under which this request wants its progress reported.
+    pub fn progress_token(&self) -> Result<Option<Id>, FieldError> {
+        self.id_at(PROGRESS_TOKEN)
+    }
+
+    /// The token that this `notifications/progress` reports for.
+    pub fn reported_token(&self) -> Result<Option<Id>, FieldError> {
+        self.id_at(REPORTED_TOKEN)
+    }
+
+    /// The id of the request that this `notifications/cancelled` cancels.
+    pub fn cancelled_request(&self) -> Result<Option<Id>, FieldError> {
+        self.id_at(CANCELLED_REQUEST)
+    }
+
+    /// The address of the one resource that this message is about.
+    pub fn resource_uri(&self) -> Result<Option<String>, FieldError> {
+        self.text_at(RESOURCE_URI)
+    }
+
+    fn find(&self, path: &[&str]) -> Result<Option<Value>, FieldError> {
+        let Some((first, rest)) = path.split_first() else { return Ok(None) };
+        let Some(part) = self.part(first) else { return Ok(None) };
+        match walk::find(self.bytes(), part, first, rest) {
+            Ok(Found::Value(value)) => Ok(Some(value)),
+            // What has no members has not the one that was asked for.
+            Ok(Found::Until { .. }) | Err(FieldError::NotObject { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
