@@ -1,7 +1,7 @@
 //! Which paths of the host may be granted to a box, decided on what they really are.
 
 use crate::error::BoxError;
-use kennel_jail::{Access, FileIdentity, Grant};
+use kennel_jail::{Access, FileIdentity, Grant, SYSTEM};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -42,9 +42,6 @@ const DENIED_IN_HOME: [&str; 14] = [
     ".pypirc",
     ".ssh",
 ];
-
-/// The base system, which a box sees anyway and may never change.
-pub(crate) const SYSTEM: [&str; 7] = ["/bin", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"];
 
 /// The rules for one user.
 #[derive(Debug, Clone)]

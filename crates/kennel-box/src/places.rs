@@ -1,8 +1,7 @@
 //! Where in a box something may be.
 
 use crate::error::BoxError;
-use crate::mounts::SYSTEM;
-use kennel_jail::{Access, Grant};
+use kennel_jail::{Access, Grant, SYSTEM};
 use std::path::{Component, Path};
 
 /// Whether a path of the host is in the box what it is outside.

@@ -36,10 +36,6 @@ pub(crate) struct ProfileValues {
 }
 
 impl Profile {
-    /// Every profile, for listings and completion.
-    pub const ALL: [Self; 5] =
-        [Self::Default, Self::Offline, Self::OfflineReadonly, Self::NetworkBasic, Self::NetworkExtended];
-
     /// The name as users write it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -1,6 +1,7 @@
 //! The interpreters that a user has on `PATH` outside of the base system: pyenv, nvm, cargo, virtualenvs and the like.
 
 use crate::environment::HostView;
+use kennel_jail::SYSTEM;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,9 +43,6 @@ const MANAGERS: [Manager; 13] = [
     manager(".nvm", &[".nvm"]),
     manager(".rbenv", &[".rbenv"]),
 ];
-
-/// The base system, seen by every box.
-const SYSTEM: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/nix/store"];
 
 const INTERPRETERS: [&str; 10] = ["python3", "python", "node", "deno", "bun", "uv", "ruby", "java", "php", "perl"];
 

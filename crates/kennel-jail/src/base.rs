@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// Where the workbench hangs in the helper's namespace: a directory that every Linux has and the helper never needs.
 const WORKBENCH: &str = "/dev/pts";
 
-/// Directories of the base system, shown read-only, or as the links they are.
-const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
+/// The base system: directories that every box shows read-only, or as the links they are.
+pub const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
 
 /// Directories of `/etc` that programs need; nothing here names users, hosts or secrets.
 const ETC_DIRECTORIES: [&str; 6] = [

@@ -18,12 +18,6 @@ const NEWEST: ABI = ABI::V6;
 /// The directories of every box that can be changed, if only as far as their files' permissions go.
 const WRITABLE: [&str; 5] = ["/tmp", "/var/tmp", INNER_HOME, "/dev/pts", "/proc"];
 
-/// The version of Landlock that this kernel has.
-#[must_use]
-pub fn landlock_version() -> Option<u32> {
-    crate::sys::landlock_version()
-}
-
 /// What a process may touch.
 pub(crate) struct Fence {
     readable: Vec<PathBuf>,

@@ -31,11 +31,12 @@ mod walls;
 mod wire;
 mod workshop;
 
+pub use base::SYSTEM;
 pub use client::{Channel, Helper, Jail, JailEvent, Leftovers, Remains, Stream, run_if_helper};
 pub use error::{JailError, Stage, StageError};
-pub use fence::landlock_version;
 pub use report::{ExitCause, ExitReport, ExitStatus};
 pub use spec::{
     Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, ProcessSpec,
     TerminalSettings, Wall, Walls,
 };
+pub use sys::landlock_version;

@@ -223,7 +223,8 @@ pub(crate) fn install_filter(program: &[libc::sock_filter]) -> Result<(), Errno>
 }
 
 /// The version of Landlock that this kernel has.
-pub(crate) fn landlock_version() -> Option<u32> {
+#[must_use]
+pub fn landlock_version() -> Option<u32> {
     const VERSION: libc::c_uint = 1;
     let no_attributes = std::ptr::null::<libc::c_void>();
     // SAFETY: with this flag the call takes no attributes and only returns a number.

@@ -2,8 +2,8 @@
 
 use crate::cgroup::{Controller, Delegation};
 use crate::error::{InStage, Stage, StageError};
-use crate::fence::landlock_version;
 use crate::spec::{Hold, Isolation, JailSpec, Limits, Wall, Walls};
+use crate::sys::landlock_version;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

@@ -60,23 +60,19 @@ pub(crate) struct Bridge {
 impl Bridge {
     /// Ties the terminal of a boxed program to the caller's.
     ///
-    /// The box never gets the caller's terminal itself: it could read what is typed, or type for the user.
+    /// The box never gets the caller's terminal itself: it could read what is typed, or type for the user. Its own was
+    /// set up before the program ran ([`Terminals::settings`]); since then its modes are the program's.
     pub(crate) fn new(inner: OwnedFd, terminals: Terminals) -> io::Result<Self> {
         let inner = Arc::new(File::from(inner));
-        let mut modes = if terminals.stdin { tcgetattr(io::stdin())? } else { tcgetattr(&*inner)? };
         let mut saved = None;
         if terminals.stdin {
-            tcsetattr(&*inner, OptionalActions::Now, &modes)?;
+            let mut modes = tcgetattr(io::stdin())?;
             saved = Some(modes.clone());
             modes.make_raw();
             tcsetattr(io::stdin(), OptionalActions::Now, &modes)?;
             let typed = Arc::clone(&inner);
             // Ends with the process: nothing can wake a thread that waits for a person to type.
             std::thread::spawn(move || pump(io::stdin().lock(), &*typed));
-        } else {
-            // The caller's terminal turns line feeds into new lines already; twice would be wrong.
-            modes.output_modes.remove(OutputModes::OPOST);
-            tcsetattr(&*inner, OptionalActions::Now, &modes)?;
         }
         let shown = Arc::clone(&inner);
         let output = std::thread::spawn(move || {

@@ -101,3 +101,16 @@ fn nothing_outlives_a_fence() {
     };
     settle(SOON, left).unwrap_or_else(|complaint| panic!("{complaint}"));
 }
+
+#[test]
+fn nothing_of_the_input_is_lost_to_the_box_that_was_refused() {
+    let ground = ground();
+    let input = (0..50_000).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
+    let path = ground.path("work/input");
+    std::fs::write(&path, &input).unwrap();
+    let arguments = ["exec", "--accept-missing", "namespaces", "--", "cat"];
+    let mut command = ground.kennel_without_namespaces(&arguments);
+    command.stdin(std::fs::File::open(path).unwrap());
+    let ran = run(command);
+    assert!(ran.out() == input, "{} of {} bytes; {}", ran.stdout.len(), input.len(), ran.err());
+}

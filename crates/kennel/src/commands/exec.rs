@@ -64,10 +64,10 @@ async fn run_in_box(helper: Helper, plan: &BoxPlan, command: &Command, verbose: 
     let channel = Waitable::new(channel)?;
     let terminals = Terminals::current();
     let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
-    let relayed = streams::check_and_relay(plan.engine)?;
+    let relay = streams::check(plan.engine)?;
     let stream = |is_terminal, descriptor| if is_terminal { Stream::Terminal } else { Stream::Descriptor(descriptor) };
     let streams = [
-        stream(terminals.stdin, relayed.as_ref().map_or(stdin.as_fd(), AsFd::as_fd)),
+        stream(terminals.stdin, relay.as_ref().map_or(stdin.as_fd(), |relay| relay.theirs.as_fd())),
         stream(terminals.stdout, stdout.as_fd()),
         stream(terminals.stderr, stderr.as_fd()),
     ];
@@ -76,7 +76,6 @@ async fn run_in_box(helper: Helper, plan: &BoxPlan, command: &Command, verbose: 
     let asked = channel.get_ref().start(PROCESS, &spec, &streams);
     let JailEvent::Ready(walls) = channel.receive().await? else { return Err(JailError::BoxEnded.into()) };
     asked?;
-    drop(relayed);
     if verbose {
         describe(plan, &walls);
     }
@@ -88,6 +87,9 @@ async fn run_in_box(helper: Helper, plan: &BoxPlan, command: &Command, verbose: 
         JailEvent::NotStarted { error, .. } => return Err(error.into()),
         _ => None,
     };
+    if let Some(relay) = relay {
+        relay.begin();
+    }
     let report = loop {
         tokio::select! {
             event = channel.receive() => match event {
