@@ -1,7 +1,7 @@
 //! The live hold on a session: everything a caller can ask for.
 
 use crate::consumers::Consumers;
-use crate::error::{EventsError, ProcessError, StartError, WriteError};
+use crate::error::{EventsError, FeedError, ProcessError, StartError, WriteError};
 use crate::event::{Event, Seq};
 use crate::ids::{ProcessId, SessionId, WriteId};
 use crate::process::{Process, ProcessStatus, Stop};
@@ -32,6 +32,22 @@ pub struct ReadRequest {
     pub max_bytes: usize,
     /// How long to wait when there is nothing yet.
     pub wait: Duration,
+}
+
+/// Writes to the standard input of one process, in order and without waiting.
+#[derive(Clone)]
+pub struct Feed(Arc<Process>);
+
+impl Feed {
+    /// Writes bytes, whole or not at all: to the pipe as far as it takes them now, the rest when it does.
+    ///
+    /// What is taken reaches the process unless the process ends first. [`Limits::pending_write_bytes`] may wait so,
+    /// or one larger write alone.
+    ///
+    /// [`Limits::pending_write_bytes`]: crate::Limits::pending_write_bytes
+    pub fn send(&self, bytes: Bytes) -> Result<(), FeedError> {
+        self.0.stdin.feed(bytes)
+    }
 }
 
 /// The one live hold on a session.
@@ -72,6 +88,11 @@ impl Attachment {
             Some(process) => process.stdin.write(write, bytes).await,
             None => Ok(WriteOutcome::UnknownProcess),
         }
+    }
+
+    /// A way to write to standard input without waiting, for a caller that needs no acknowledgement.
+    pub fn feed(&self, id: &ProcessId) -> Result<Feed, ProcessError> {
+        Ok(Feed(self.find(id)?))
     }
 
     /// Refuses further writes and closes standard input when those before are made.

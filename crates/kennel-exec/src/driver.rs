@@ -96,12 +96,9 @@ async fn live(
         pumps.spawn(pump.run());
     }
     let mut writer = JoinSet::new();
-    match process.stdin.open() {
-        Some(jobs) => {
-            let process = Arc::clone(process);
-            writer.spawn(async move { process.stdin.run(stdin, jobs).await });
-        }
-        None => drop(stdin),
+    if process.stdin.open(stdin) {
+        let process = Arc::clone(process);
+        writer.spawn(async move { process.stdin.run().await });
     }
     process.has_started(Arc::clone(&handle));
     let _ = started.send(Ok(()));
@@ -111,6 +108,7 @@ async fn live(
         report = handle.wait() => {
             process.has_exited(report);
             writer.shutdown().await;
+            process.stdin.abandon();
             tokio::select! {
                 () = all(&mut pumps) => {}
                 () = sleep(process.limits.drain) => {}
@@ -124,6 +122,7 @@ async fn live(
             let report = timeout(process.limits.drain, handle.wait()).await.unwrap_or(ExitReport::BOX_ENDED);
             process.has_exited(report);
             writer.shutdown().await;
+            process.stdin.abandon();
             process.box_has_ended(ended);
             report
         }

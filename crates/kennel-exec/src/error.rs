@@ -144,3 +144,14 @@ pub enum WriteError {
     #[error("write id {0} was used before for other bytes")]
     IdReused(WriteId),
 }
+
+/// Why bytes were not taken for a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FeedError {
+    /// The process reads more slowly than it is written to.
+    #[error("the process has not read what was sent to it before, and no more may wait")]
+    Full,
+    /// Standard input is closed or the process has ended.
+    #[error("the standard input of the process is closed")]
+    Closed,
+}

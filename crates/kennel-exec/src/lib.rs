@@ -46,14 +46,15 @@ mod lines;
 mod log;
 mod process;
 mod pump;
+mod queue;
 mod session;
 mod stderr;
 mod stdin;
 mod subscription;
 mod sync;
 
-pub use attachment::{Attachment, ReadRequest, StartRequest};
-pub use error::{AttachError, EventsError, LimitsError, ProcessError, StartError, WriteError};
+pub use attachment::{Attachment, Feed, ReadRequest, StartRequest};
+pub use error::{AttachError, EventsError, FeedError, LimitsError, ProcessError, StartError, WriteError};
 pub use event::{Event, EventKind, Seq, Stream};
 pub use executor::Executor;
 pub use ids::{ProcessId, SessionId, WriteId};

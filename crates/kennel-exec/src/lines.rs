@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// How much of an over-long line is kept to tell which one it was.
+/// How much of the beginning and of the end of an over-long line is kept to tell which one it was.
 const HEAD_BYTES: usize = 1024;
 
 /// A line, or what is left of one that was too long.
@@ -14,6 +14,8 @@ pub enum Line {
     TooLong {
         /// Its first bytes.
         head: Bytes,
+        /// Its last bytes; they overlap with the first if it is short.
+        tail: Bytes,
         /// How many bytes came before the line feed.
         length: u64,
     },
@@ -32,7 +34,7 @@ pub struct LineAssembler {
 #[derive(Debug)]
 enum Unfinished {
     Line(BytesMut),
-    Skipping { head: Bytes, length: u64 },
+    Skipping { head: Bytes, tail: BytesMut, length: u64 },
 }
 
 impl LineAssembler {
@@ -79,13 +81,19 @@ impl LineAssembler {
                 self.keep(&piece);
                 match std::mem::replace(&mut self.unfinished, Unfinished::Line(BytesMut::new())) {
                     Unfinished::Line(held) => held.freeze(),
-                    Unfinished::Skipping { head, length } => return Line::TooLong { head, length },
+                    Unfinished::Skipping { head, tail, length } => {
+                        return Line::TooLong { head, tail: tail.freeze(), length };
+                    }
                 }
             }
         };
         let content = line.strip_suffix(b"\r").unwrap_or(&line).len();
         if content > self.limit {
-            return Line::TooLong { head: head(&line, &[]), length: line.len() as u64 };
+            return Line::TooLong {
+                head: head(&line, &[]),
+                tail: tail(&line, &[]).freeze(),
+                length: line.len() as u64,
+            };
         }
         Line::Whole(line.slice(..content))
     }
@@ -98,9 +106,12 @@ impl LineAssembler {
             }
             Unfinished::Line(held) => {
                 let length = (held.len() + piece.len()) as u64;
-                self.unfinished = Unfinished::Skipping { head: head(held, piece), length };
+                self.unfinished = Unfinished::Skipping { head: head(held, piece), tail: tail(held, piece), length };
             }
-            Unfinished::Skipping { length, .. } => *length += piece.len() as u64,
+            Unfinished::Skipping { tail: last, length, .. } => {
+                *length += piece.len() as u64;
+                *last = tail(last, piece);
+            }
         }
     }
 }
@@ -108,6 +119,14 @@ impl LineAssembler {
 /// The beginning of an over-long line whose known part lies in two pieces.
 fn head(first: &[u8], second: &[u8]) -> Bytes {
     first.iter().chain(second).take(HEAD_BYTES).copied().collect()
+}
+
+/// The end of an over-long line whose last bytes lie in two pieces.
+fn tail(first: &[u8], second: &[u8]) -> BytesMut {
+    let from_second = second.get(second.len().saturating_sub(HEAD_BYTES)..).unwrap_or_default();
+    let wanted = HEAD_BYTES - from_second.len();
+    let from_first = first.get(first.len().saturating_sub(wanted)..).unwrap_or_default();
+    from_first.iter().chain(from_second).copied().collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ fn oracle(stream: &[u8], limit: usize) -> Vec<Line> {
         let content = piece.strip_suffix(b"\r").unwrap_or(piece);
         if content.len() > limit {
             let head = Bytes::copy_from_slice(&piece[..piece.len().min(HEAD_BYTES)]);
-            Line::TooLong { head, length: piece.len() as u64 }
+            let tail = Bytes::copy_from_slice(&piece[piece.len().saturating_sub(HEAD_BYTES)..]);
+            Line::TooLong { head, tail, length: piece.len() as u64 }
         } else {
             Line::Whole(Bytes::copy_from_slice(content))
         }
@@ -73,7 +74,8 @@ fn a_line_of_exactly_the_limit_fits_whatever_its_line_end() {
 #[test]
 fn an_over_long_line_is_named_and_the_next_one_is_read() {
     let chunks = [Bytes::from_static(b"12"), Bytes::from_static(b"34567"), Bytes::from_static(b"89\nok\n")];
-    let too_long = Line::TooLong { head: Bytes::from_static(b"1234567"), length: 9 };
+    let too_long =
+        Line::TooLong { head: Bytes::from_static(b"1234567"), tail: Bytes::from_static(b"123456789"), length: 9 };
     assert_eq!(assemble(chunks, 4), [too_long, whole("ok")]);
 }
 
@@ -82,7 +84,7 @@ fn a_line_of_64_mib_is_skipped_without_being_held() {
     let chunk = Bytes::from(vec![b'x'; 64 * 1024]);
     let chunks = std::iter::repeat_n(chunk, 1024).chain([Bytes::from_static(b"\nok\n")]);
     let lines = assemble(chunks, 8 * 1024);
-    assert!(matches!(&lines[0], Line::TooLong { length, head } if *length == 64 << 20 && head.len() == HEAD_BYTES));
+    assert!(matches!(&lines[0], Line::TooLong { length, head, .. } if *length == 64 << 20 && head.len() == HEAD_BYTES));
     assert_eq!(lines[1], whole("ok"));
 }
 
@@ -102,8 +104,12 @@ proptest! {
         for (line, expected) in lines.into_iter().zip(expected) {
             match (line, expected) {
                 // How much of the head is known depends on where the chunk ended in which the limit was passed.
-                (Line::TooLong { head, length }, Line::TooLong { head: full, length: expected }) => {
+                (
+                    Line::TooLong { head, tail, length },
+                    Line::TooLong { head: full, tail: expected_tail, length: expected },
+                ) => {
                     prop_assert_eq!(length, expected);
+                    prop_assert_eq!(tail, expected_tail);
                     prop_assert!(full.starts_with(&head) && head.len() > limit);
                 }
                 (line, expected) => prop_assert_eq!(line, expected),

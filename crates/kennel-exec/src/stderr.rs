@@ -57,7 +57,7 @@ impl StderrRing {
     fn keep(&mut self, line: &Line) {
         let text = match line {
             Line::Whole(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Line::TooLong { head, length } => {
+            Line::TooLong { head, length, .. } => {
                 format!("{}… ({length} bytes)", String::from_utf8_lossy(head))
             }
         };

@@ -1,8 +1,9 @@
 //! Writes to a process: in order, whole, and each only once.
 
-use crate::error::WriteError;
+use crate::error::{FeedError, WriteError};
 use crate::ids::WriteId;
 use crate::limits::Limits;
+use crate::queue::{Job, Queue, Receipt};
 use crate::sync::lock;
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
@@ -10,8 +11,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::io::AsyncWrite;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
 /// What became of a write.
@@ -29,13 +30,14 @@ pub enum WriteOutcome {
 
 /// The way to the standard input of one process.
 ///
-/// One task writes, one write after the other, so writes never interleave. A caller that runs out of time leaves
-/// its write in its place in the queue, and the task finishes it.
+/// All writes go through one queue, so they never interleave. A caller that runs out of time leaves its write in its
+/// place in the queue, and the task that owns the pipe finishes it.
 pub(crate) struct Stdin {
     ledger: Mutex<Ledger>,
+    queue: Queue,
     budget: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     most_pending_bytes: u32,
-    most_pending: usize,
     patience: Duration,
 }
 
@@ -46,9 +48,10 @@ struct Ledger {
     remembered: usize,
 }
 
+#[derive(Clone, Copy)]
 enum Door {
     Starting,
-    Open(mpsc::Sender<Job>),
+    Open,
     Closed,
 }
 
@@ -66,20 +69,12 @@ enum Progress {
 enum Way {
     Answered(WriteOutcome),
     Underway(watch::Receiver<Option<WriteOutcome>>),
-    Open(mpsc::Sender<Job>),
+    Open,
 }
 
 /// Tells a repeated write from another one under the same id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Print(usize, u64);
-
-/// A write on its way to the task that makes it.
-pub(crate) struct Job {
-    id: WriteId,
-    bytes: Bytes,
-    done: watch::Sender<Option<WriteOutcome>>,
-    _budget: OwnedSemaphorePermit,
-}
 
 impl Stdin {
     pub(crate) fn new(limits: &Limits) -> Self {
@@ -91,23 +86,24 @@ impl Stdin {
                 order: VecDeque::new(),
                 remembered: limits.remembered_writes,
             }),
+            queue: Queue::new(limits.pending_write_bytes),
             budget: Arc::new(Semaphore::new(most_pending_bytes as usize)),
+            slots: Arc::new(Semaphore::new(limits.pending_writes)),
             most_pending_bytes,
-            most_pending: limits.pending_writes,
             patience: limits.write_timeout,
         }
     }
 
-    /// Lets writes in, unless standard input was closed before there was one.
-    pub(crate) fn open(&self) -> Option<mpsc::Receiver<Job>> {
+    /// Lets writes into the pipe, unless standard input was closed before there was one.
+    pub(crate) fn open(&self, pipe: Pin<Box<dyn AsyncWrite + Send>>) -> bool {
         let mut ledger = lock(&self.ledger);
         match ledger.door {
             Door::Starting => {
-                let (sender, jobs) = mpsc::channel(self.most_pending);
-                ledger.door = Door::Open(sender);
-                Some(jobs)
+                self.queue.open(pipe);
+                ledger.door = Door::Open;
+                true
             }
-            Door::Open(_) | Door::Closed => None,
+            Door::Open | Door::Closed => false,
         }
     }
 
@@ -115,27 +111,35 @@ impl Stdin {
     pub(crate) fn close(&self) {
         lock(&self.ledger).door = Door::Closed;
         self.budget.close();
+        self.slots.close();
+        self.queue.close();
     }
 
-    /// Makes the writes, one after the other, and closes the pipe after the last.
-    pub(crate) async fn run(&self, mut pipe: Pin<Box<dyn AsyncWrite + Send>>, mut jobs: mpsc::Receiver<Job>) {
-        while let Some(job) = jobs.recv().await {
-            let made = async {
-                pipe.write_all(&job.bytes).await?;
-                pipe.flush().await
-            };
-            let outcome = match made.await {
-                Ok(()) => WriteOutcome::Accepted,
-                Err(_) => WriteOutcome::StdinClosed,
-            };
-            if let Some(write) = lock(&self.ledger).writes.get_mut(&job.id) {
-                write.progress = Progress::Done(outcome);
+    /// Closes the pipe now; writes that are not made yet fail.
+    pub(crate) fn abandon(&self) {
+        self.close();
+        self.queue.abandon();
+    }
+
+    /// Makes the writes that could not be made at once, one after the other, and closes the pipe after the last.
+    pub(crate) async fn run(&self) {
+        while let Some(receipts) = self.queue.made().await {
+            for Receipt { id, done, .. } in receipts {
+                self.settle(id, WriteOutcome::Accepted);
+                done.send_replace(Some(WriteOutcome::Accepted));
             }
-            job.done.send_replace(Some(outcome));
-            if outcome != WriteOutcome::Accepted {
-                self.close();
-                return;
-            }
+        }
+        self.abandon();
+    }
+
+    /// Writes `bytes` now as far as the pipe takes them, and the rest after all that waits.
+    pub(crate) fn feed(&self, bytes: Bytes) -> Result<(), FeedError> {
+        self.queue.feed(bytes)
+    }
+
+    fn settle(&self, id: WriteId, outcome: WriteOutcome) {
+        if let Some(write) = lock(&self.ledger).writes.get_mut(&id) {
+            write.progress = Progress::Done(outcome);
         }
     }
 
@@ -149,16 +153,16 @@ impl Stdin {
 
     async fn submit(&self, id: WriteId, bytes: Bytes) -> Result<WriteOutcome, WriteError> {
         let print = Print::of(&bytes);
-        let queue = match self.way(id, print)? {
+        match self.way(id, print)? {
             Way::Answered(outcome) => return Ok(outcome),
             Way::Underway(progress) => return Ok(settled(progress).await),
-            Way::Open(queue) => queue,
-        };
+            Way::Open => {}
+        }
         let cost = u32::try_from(bytes.len()).unwrap_or(u32::MAX).min(self.most_pending_bytes);
         let Ok(budget) = Arc::clone(&self.budget).acquire_many_owned(cost).await else {
             return Ok(WriteOutcome::StdinClosed);
         };
-        let Ok(slot) = queue.reserve_owned().await else {
+        let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else {
             return Ok(WriteOutcome::StdinClosed);
         };
         let progress = {
@@ -167,10 +171,10 @@ impl Stdin {
             match ledger.way(id, print)? {
                 Way::Answered(outcome) => return Ok(outcome),
                 Way::Underway(progress) => progress,
-                Way::Open(_) => {
+                Way::Open => {
                     let (done, progress) = watch::channel(None);
                     ledger.remember(id, print, progress.clone());
-                    slot.send(Job { id, bytes, done, _budget: budget });
+                    self.queue.push(Job::acknowledged(bytes, Receipt { id, done, _held: [budget, slot] }));
                     progress
                 }
             }
@@ -200,10 +204,10 @@ impl Ledger {
             Some(Write { progress: Progress::Pending(progress), .. }) => return Ok(Way::Underway(progress.clone())),
             None => {}
         }
-        Ok(match &self.door {
+        Ok(match self.door {
             Door::Starting => Way::Answered(WriteOutcome::Starting),
             Door::Closed => Way::Answered(WriteOutcome::StdinClosed),
-            Door::Open(queue) => Way::Open(queue.clone()),
+            Door::Open => Way::Open,
         })
     }
 

@@ -27,6 +27,16 @@ impl ErrorCode {
     pub const MISSING_CLIENT_CAPABILITY: Self = Self(-32021);
     /// The protocol version is not supported (since 2026-07-28).
     pub const UNSUPPORTED_PROTOCOL_VERSION: Self = Self(-32022);
+    /// Kennel's own: the server ended while it worked on the request, so nobody knows what it did.
+    pub const OUTCOME_UNKNOWN: Self = Self(-31001);
+    /// Kennel's own: the server cannot be reached; the request was not made.
+    pub const UNAVAILABLE: Self = Self(-31002);
+    /// Kennel's own: the server has not answered in time.
+    pub const TIMED_OUT: Self = Self(-31003);
+    /// Kennel's own: there is more to do than may wait; the request was not made.
+    pub const SATURATED: Self = Self(-31004);
+    /// Kennel's own: the message is larger than what passes.
+    pub const TOO_LARGE: Self = Self(-31005);
 }
 
 impl fmt::Display for ErrorCode {

@@ -1,6 +1,6 @@
 //! Messages as lines: what is written to a process must not hold a line end.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 /// A message that may span lines, as one line without its line end.
 ///
@@ -9,12 +9,24 @@ use bytes::Bytes;
 /// there is nothing to do, the same bytes come back without a copy.
 #[must_use]
 pub fn one_line(message: Bytes) -> Bytes {
-    // Folding over blocks, rather than stopping at the first hit, lets the compiler look at many bytes at once.
-    let broken = message.chunks(64).any(|block| block.iter().fold(false, |hit, byte| hit | ends_line(*byte)));
-    if !broken {
+    if !spans_lines(&message) {
         return message;
     }
-    message.iter().map(|byte| if ends_line(*byte) { b' ' } else { *byte }).collect()
+    let mut folded = BytesMut::from(message.as_ref());
+    fold(&mut folded);
+    folded.freeze()
+}
+
+/// Makes one line of a message in its place.
+pub(crate) fn fold(message: &mut [u8]) {
+    if spans_lines(message) {
+        message.iter_mut().filter(|byte| ends_line(**byte)).for_each(|byte| *byte = b' ');
+    }
+}
+
+fn spans_lines(message: &[u8]) -> bool {
+    // Folding over blocks, rather than stopping at the first hit, lets the compiler look at many bytes at once.
+    message.chunks(64).any(|block| block.iter().fold(false, |hit, byte| hit | ends_line(*byte)))
 }
 
 fn ends_line(byte: u8) -> bool {

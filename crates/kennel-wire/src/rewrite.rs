@@ -4,6 +4,7 @@ use crate::envelope::Shape;
 use crate::error::FieldError;
 use crate::fields::{CANCELLED_REQUEST, PROGRESS_TOKEN, REPORTED_TOKEN, RESOURCE_URI};
 use crate::id::Id;
+use crate::line;
 use crate::message::Message;
 use crate::raw::RawJson;
 use crate::text;
@@ -106,14 +107,28 @@ impl Rewrite<'_> {
 
     /// The changed message; the same bytes without a copy if nothing was changed.
     #[must_use]
-    pub fn finish(mut self) -> Bytes {
-        let old = self.message.bytes();
+    pub fn finish(self) -> Bytes {
         if self.edits.is_empty() {
-            return old.clone();
+            return self.message.bytes().clone();
         }
+        self.written(0).freeze()
+    }
+
+    /// The changed message as one line, with its line end, as a process reads it.
+    #[must_use]
+    pub fn finish_line(self) -> Bytes {
+        let mut line = self.written(1);
+        line::fold(&mut line);
+        line.extend_from_slice(b"\n");
+        line.freeze()
+    }
+
+    /// The changed message in a buffer that has room for more.
+    fn written(mut self, room: usize) -> BytesMut {
+        let old = self.message.bytes();
         self.edits.sort_by_key(|edit| edit.place.start);
         let added: usize = self.edits.iter().map(|edit| edit.value.len()).sum();
-        let mut new = BytesMut::with_capacity(old.len() + added);
+        let mut new = BytesMut::with_capacity(old.len() + added + room);
         let mut kept = 0;
         for edit in &self.edits {
             new.extend_from_slice(Span { start: kept, end: edit.place.start }.of(old));
@@ -121,7 +136,7 @@ impl Rewrite<'_> {
             kept = edit.place.end;
         }
         new.extend_from_slice(Span { start: kept, end: old.len() }.of(old));
-        new.freeze()
+        new
     }
 
     /// Inserts `params` after the method of a message that has none.

@@ -4,6 +4,7 @@
 
 mod back_pressure;
 mod events;
+mod feeding;
 mod replay_property;
 mod sessions;
 mod starting;

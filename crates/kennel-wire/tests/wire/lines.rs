@@ -1,7 +1,7 @@
 //! Messages as lines.
 
 use crate::support::{bytes, message};
-use kennel_wire::one_line;
+use kennel_wire::{Id, Message, one_line};
 
 #[test]
 fn line_ends_between_tokens_become_spaces() {
@@ -30,4 +30,14 @@ fn a_line_end_is_found_at_every_place() {
             assert_eq!(line, text);
         }
     }
+}
+
+#[test]
+fn a_changed_message_is_written_as_one_line_with_its_end() {
+    let message =
+        Message::parse(bytes("{\r\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"method\": \"ping\"\n}\n")).unwrap();
+    let line = message.rewrite().id(&Id::number(27)).unwrap().finish_line();
+    assert_eq!(line, "{    \"jsonrpc\": \"2.0\",   \"id\": 27,   \"method\": \"ping\" } \n");
+    let unchanged = Message::parse(bytes(r#"{"jsonrpc":"2.0","method":"x"}"#)).unwrap().rewrite().finish_line();
+    assert_eq!(unchanged, "{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n");
 }
