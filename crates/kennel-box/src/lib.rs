@@ -7,6 +7,7 @@
 mod engine;
 mod environment;
 mod error;
+mod inference;
 mod mounts;
 mod native;
 mod places;
@@ -20,6 +21,7 @@ mod waitable;
 pub use engine::{BoxProcess, Capabilities, Command, Engine, EngineFuture, EngineKind, ProcessHandle, RunningBox};
 pub use environment::HostView;
 pub use error::BoxError;
+pub use inference::{Inferred, infer};
 pub use kennel_jail::{Access, ExitCause, ExitReport, ExitStatus, Network, Wall, Walls};
 pub use mounts::{CheckedPath, MountRules};
 pub use native::NativeEngine;

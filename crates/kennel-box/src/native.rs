@@ -10,7 +10,7 @@ use crate::waitable::Waitable;
 use kennel_jail::{
     Channel, ExitCause, ExitReport, Helper, Isolation, JailError, JailEvent, Leftovers, Remains, Stream, Walls,
 };
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -145,6 +145,9 @@ struct NativeBox {
     plan: BoxPlan,
 }
 
+/// What the pipes for messages hold. The kernel lets a user have some hundred of this size.
+const PIPE_BYTES: usize = 256 * 1024;
+
 #[derive(Default)]
 struct Processes {
     next: u32,
@@ -158,6 +161,10 @@ impl NativeBox {
         let (their_stdin, stdin) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
         let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
         let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
+        for pipe in [&stdin, &stdout] {
+            // A large message then takes few turns. Where the user has too many such pipes, the kernel says no.
+            let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
+        }
         let (started, starting) = oneshot::channel();
         let (exit, report) = watch::channel(None);
         let process = {

@@ -92,8 +92,7 @@ async fn live(
     let last_call = CancellationToken::new();
     let mut pumps = JoinSet::new();
     for (stream, pipe) in [(Stream::Stdout, stdout), (Stream::Stderr, stderr)] {
-        let pump = Pump { process: Arc::clone(process), stream, pipe, last_call: last_call.clone() };
-        pumps.spawn(pump.run());
+        pumps.spawn(Pump::new(Arc::clone(process), stream, pipe, last_call.clone()).run());
     }
     let mut writer = JoinSet::new();
     if process.stdin.open(stdin) {

@@ -30,7 +30,7 @@ pub struct Limits {
     pub retained_bytes: usize,
     /// How many events the log of one process keeps; exceeded by at most one per stream, `Exited` and `Closed`.
     pub retained_events: usize,
-    /// How much is read from a pipe at once.
+    /// How much is read from a pipe at once, of a process that writes much.
     pub read_bytes: usize,
     /// How long a write may take before its caller is told to ask again.
     pub write_timeout: Duration,
@@ -69,7 +69,7 @@ impl Default for Limits {
             message_bytes: 8 * MIB,
             retained_bytes: 16 * MIB,
             retained_events: 50_000,
-            read_bytes: 64 * KIB,
+            read_bytes: 256 * KIB,
             write_timeout: Duration::from_secs(30),
             pending_writes: 256,
             pending_write_bytes: 16 * MIB,

@@ -1,6 +1,7 @@
 //! Lines out of chunks: the pure part, which knows neither pipes nor messages.
 
 use bytes::{Bytes, BytesMut};
+use memchr::memchr;
 
 /// How much of the beginning and of the end of an over-long line is kept to tell which one it was.
 const HEAD_BYTES: usize = 1024;
@@ -48,7 +49,7 @@ impl LineAssembler {
     #[must_use]
     pub fn push(&mut self, mut chunk: Bytes) -> Vec<Line> {
         let mut lines = Vec::new();
-        while let Some(end) = chunk.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr(b'\n', &chunk) {
             let piece = chunk.split_to(end + 1).slice(..end);
             lines.push(self.end_line(piece));
         }

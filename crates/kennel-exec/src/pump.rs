@@ -14,14 +14,29 @@ use tokio_util::sync::CancellationToken;
 
 /// One output of a process on its way into the log.
 pub(crate) struct Pump {
-    pub(crate) process: Arc<Process>,
-    pub(crate) stream: Stream,
-    pub(crate) pipe: Pin<Box<dyn AsyncRead + Send>>,
+    process: Arc<Process>,
+    stream: Stream,
+    pipe: Pin<Box<dyn AsyncRead + Send>>,
     /// Cancelled when the box is gone: from then on only what lies in the pipe is of interest.
-    pub(crate) last_call: CancellationToken,
+    last_call: CancellationToken,
+    /// How much is made room for at once.
+    block: usize,
 }
 
+/// What a process that writes little is given.
+const SMALL_BLOCK: usize = 8 * 1024;
+
 impl Pump {
+    pub(crate) fn new(
+        process: Arc<Process>,
+        stream: Stream,
+        pipe: Pin<Box<dyn AsyncRead + Send>>,
+        last_call: CancellationToken,
+    ) -> Self {
+        let block = SMALL_BLOCK.min(process.limits.read_bytes);
+        Self { process, stream, pipe, last_call, block }
+    }
+
     /// Reads to the end of the pipe, or after the last call for as long as draining may take.
     ///
     /// Time spent waiting for room does not count as draining: a slow consumer must not lose the end.
@@ -32,7 +47,12 @@ impl Pump {
             self.process.log.room().await;
             match self.read(&mut buffer, &mut draining).await {
                 Ok(0) | Err(_) => break,
-                Ok(_) => self.deliver(buffer.split().freeze()),
+                Ok(length) => {
+                    if length * 2 > self.block {
+                        self.block = (self.block * 4).min(self.process.limits.read_bytes);
+                    }
+                    self.deliver(buffer.split().freeze());
+                }
             }
         }
         if self.stream == Stream::Stderr {
@@ -41,10 +61,10 @@ impl Pump {
     }
 
     async fn read(&mut self, buffer: &mut BytesMut, draining: &mut Duration) -> io::Result<usize> {
-        let most = self.process.limits.read_bytes;
-        // Chunks are cut from one block until little of it is left, so that small ones do not cost a block each.
-        if buffer.capacity() <= most / 8 {
-            *buffer = BytesMut::with_capacity(most);
+        // Chunks are cut from one block until little of it is left, so that small ones do not cost a block each. A
+        // process that writes much is read in large chunks, others do not hold the memory for it.
+        if buffer.capacity() <= self.block / 8 {
+            *buffer = BytesMut::with_capacity(self.block);
         }
         if !self.last_call.is_cancelled() {
             tokio::select! {

@@ -5,26 +5,41 @@ use crate::id::{ErrorId, Id};
 use crate::scan::Scanner;
 use crate::text;
 use crate::value::{Span, Value, ValueKind};
+use crate::walk::Noted;
 
 /// A message's kind and where its parts lie.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
-    Request { id: Id, id_at: Span, method: Span, params: Option<Span> },
-    Notification { method: Span, params: Option<Span> },
+    Request { id: Id, id_at: Span, method: Span, params: Option<Params> },
+    Notification { method: Span, params: Option<Params> },
     Response { id: Id, id_at: Span, result: Span },
     Error { id: ErrorId, id_at: Option<Span>, error: Span },
+}
+
+/// Where parameters lie, and what of them was noted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Params {
+    pub(crate) span: Span,
+    pub(crate) noted: Noted,
+}
+
+impl Params {
+    fn within(self, start: usize) -> Self {
+        Self { span: self.span.within(start), noted: self.noted.within(start) }
+    }
 }
 
 impl Shape {
     /// The same shape with all places counted from `start`.
     pub(crate) fn within(self, start: usize) -> Self {
         let inner = |span: Span| span.within(start);
+        let within = |params: Params| params.within(start);
         match self {
             Self::Request { id, id_at, method, params } => {
-                Self::Request { id, id_at: inner(id_at), method: inner(method), params: params.map(inner) }
+                Self::Request { id, id_at: inner(id_at), method: inner(method), params: params.map(within) }
             }
             Self::Notification { method, params } => {
-                Self::Notification { method: inner(method), params: params.map(inner) }
+                Self::Notification { method: inner(method), params: params.map(within) }
             }
             Self::Response { id, id_at, result } => Self::Response { id, id_at: inner(id_at), result: inner(result) },
             Self::Error { id, id_at, error } => Self::Error { id, id_at: id_at.map(inner), error: inner(error) },
@@ -39,6 +54,7 @@ pub(crate) struct Fields {
     id: Option<Value>,
     method: Option<Value>,
     params: Option<Value>,
+    noted: Noted,
     result: Option<Value>,
     error: Option<Value>,
     duplicate: Option<(Member, usize)>,
@@ -66,8 +82,20 @@ impl Fields {
 /// Passes over the object that begins here and collects the members of the envelope.
 pub(crate) fn collect(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Fields, Span), ParseError> {
     let mut fields = Fields::default();
-    let span = scanner.members(|name, value| {
-        let Some(member) = member(name.of(bytes)) else { return };
+    let span = scanner.members(|scanner, name| {
+        let member = member(name.of(bytes));
+        let value = match (member, scanner.upcoming()?) {
+            (Some(Member::Params), (ValueKind::Object, _)) if fields.params.is_none() => {
+                let noted = &mut fields.noted;
+                let span = scanner.members(|scanner, name| {
+                    noted.note(name, scanner.value()?);
+                    Ok(())
+                })?;
+                Value { kind: ValueKind::Object, span }
+            }
+            _ => scanner.value()?,
+        };
+        let Some(member) = member else { return Ok(()) };
         let place = fields.place(member);
         if place.is_none() {
             *place = Some(value);
@@ -75,6 +103,7 @@ pub(crate) fn collect(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Fields
             // An id that is given twice counts most: an error must not be sent to either of them.
             fields.duplicate = Some((member, name.start));
         }
+        Ok(())
     })?;
     Ok((fields, span))
 }
@@ -108,7 +137,7 @@ fn shape(bytes: &[u8], fields: &Fields, start: usize) -> Result<Shape, ParseErro
         (None, Some(_), Some(error)) => refuse(Problem::BothResultAndError, error),
         (None, None, None) => Err(ParseError::new(Problem::NeitherMethodNorAnswer, start)),
         (Some(method), None, None) => {
-            let params = params(fields.params)?;
+            let params = params(fields.params)?.map(|span| Params { span, noted: fields.noted });
             if method.kind != ValueKind::String {
                 return refuse(Problem::MethodType(method.kind), method);
             }

@@ -72,7 +72,7 @@ impl Message {
     fn find(&self, path: &[&str]) -> Result<Option<Value>, FieldError> {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let Some(part) = self.part(first) else { return Ok(None) };
-        match walk::find(self.bytes(), part, first, rest) {
+        match walk::find(self.bytes(), part, self.noted(first), first, rest) {
             Ok(Found::Value(value)) => Ok(Some(value)),
             // What has no members has not the one that was asked for.
             Ok(Found::Until { .. }) | Err(FieldError::NotObject { .. }) => Ok(None),

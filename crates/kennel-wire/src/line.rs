@@ -25,8 +25,8 @@ pub(crate) fn fold(message: &mut [u8]) {
 }
 
 fn spans_lines(message: &[u8]) -> bool {
-    // Folding over blocks, rather than stopping at the first hit, lets the compiler look at many bytes at once.
-    message.chunks(64).any(|block| block.iter().fold(false, |hit, byte| hit | ends_line(*byte)))
+    // Folding numbers over blocks, rather than stopping at the first hit, lets the compiler look at many bytes at once.
+    message.chunks(64).any(|block| block.iter().fold(0_u8, |hit, byte| hit | u8::from(ends_line(*byte))) != 0)
 }
 
 fn ends_line(byte: u8) -> bool {

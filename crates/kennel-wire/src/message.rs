@@ -7,6 +7,7 @@ use crate::id::{ErrorId, Id};
 use crate::raw::RawJson;
 use crate::text;
 use crate::value::{Span, ValueKind};
+use crate::walk::Noted;
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::fmt;
@@ -76,10 +77,10 @@ impl Message {
         let part = |span: Span| span.of(&self.bytes);
         match &self.shape {
             Shape::Request { id, method, params, .. } => {
-                Kind::Request { id, method: self.text(*method), params: params.map(part) }
+                Kind::Request { id, method: self.text(*method), params: params.map(|params| part(params.span)) }
             }
             Shape::Notification { method, params } => {
-                Kind::Notification { method: self.text(*method), params: params.map(part) }
+                Kind::Notification { method: self.text(*method), params: params.map(|params| part(params.span)) }
             }
             Shape::Response { id, result, .. } => Kind::Response { id, result: part(*result) },
             Shape::Error { id, error, .. } => Kind::Error { id, error: part(*error) },
@@ -139,9 +140,21 @@ impl Message {
     /// Where a member that can hold fields of interest lies.
     pub(crate) fn part(&self, name: &str) -> Option<Span> {
         match (&self.shape, name) {
-            (Shape::Request { params, .. } | Shape::Notification { params, .. }, "params") => *params,
+            (Shape::Request { params, .. } | Shape::Notification { params, .. }, "params") => {
+                params.map(|params| params.span)
+            }
             (Shape::Response { result, .. }, "result") => Some(*result),
             (Shape::Error { error, .. }, "error") => Some(*error),
+            _ => None,
+        }
+    }
+
+    /// The members of that part, if they were noted.
+    pub(crate) fn noted(&self, name: &str) -> Option<&Noted> {
+        match (&self.shape, name) {
+            (Shape::Request { params, .. } | Shape::Notification { params, .. }, "params") => {
+                params.as_ref().map(|params| &params.noted)
+            }
             _ => None,
         }
     }

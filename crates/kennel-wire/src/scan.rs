@@ -54,8 +54,8 @@ impl<'a> Scanner<'a> {
         Ok(Value { kind, span: Span { start, end: self.at } })
     }
 
-    /// Passes over the object that begins here, and shows its members: the name with its quotes, and the value.
-    pub(crate) fn members(&mut self, mut visit: impl FnMut(Span, Value)) -> Scan<Span> {
+    /// Passes over the object that begins here; `member` gets each name with its quotes and has to pass over the value.
+    pub(crate) fn members(&mut self, mut member: impl FnMut(&mut Self, Span) -> Scan<()>) -> Scan<Span> {
         let start = self.at;
         self.nesting.enter(ValueKind::Object, self.at)?;
         self.at += 1;
@@ -63,8 +63,7 @@ impl<'a> Scanner<'a> {
         if self.peek("a name or `}`")? != b'}' {
             loop {
                 let name = self.name()?;
-                let value = self.value()?;
-                visit(name, value);
+                member(self, name)?;
                 self.skip_whitespace();
                 match self.peek("`,` or `}`")? {
                     b',' => self.at += 1,

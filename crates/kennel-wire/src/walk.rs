@@ -21,25 +21,95 @@ pub(crate) enum Found {
     },
 }
 
-/// The member of `root` to which `path` leads. The names before it are only for the errors.
-pub(crate) fn find(bytes: &[u8], root: Span, before: &str, path: &[&str]) -> Result<Found, FieldError> {
-    let mut value = value_at(bytes, root.start);
+/// The member of `root` to which `path` leads. The names before it are only for the errors. The members of `root` are
+/// looked up in `noted` if they are all there, and passed over otherwise.
+pub(crate) fn find(
+    bytes: &[u8],
+    root: Span,
+    noted: Option<&Noted>,
+    before: &str,
+    path: &[&str],
+) -> Result<Found, FieldError> {
+    let kind = bytes.get(root.start).and_then(|first| ValueKind::of(*first)).unwrap_or(ValueKind::Null);
+    let mut value = Value { kind, span: root };
+    let mut noted = noted.and_then(Noted::all);
     for (known, name) in path.iter().enumerate() {
         if value.kind != ValueKind::Object {
             return Err(FieldError::NotObject { path: joined(before, path, known), kind: value.kind });
         }
-        let mut hits = Members { bytes, at: value.span.start + 1 }
-            .filter(|(member, _)| text::says(member.of(bytes), name))
-            .map(|(_, value)| value);
-        let Some(hit) = hits.next() else {
+        let is_meant = |(member, _): &(Span, Value)| text::says(member.of(bytes), name);
+        let (hit, other) = if let Some(members) = noted.take() {
+            let mut hits = members.filter(is_meant);
+            (hits.next(), hits.next())
+        } else {
+            let mut hits = Members { bytes, at: value.span.start + 1 }.filter(is_meant);
+            (hits.next(), hits.next())
+        };
+        let Some((_, hit)) = hit else {
             return Ok(Found::Until { object: value.span, known });
         };
-        if hits.next().is_some() {
+        if other.is_some() {
             return Err(FieldError::Ambiguous { path: joined(before, path, known + 1) });
         }
         value = hit;
     }
     Ok(Found::Value(value))
+}
+
+/// The members of an object, noted while it was scanned, so that a large one need not be passed over again. Small, because
+/// it is part of every message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Noted {
+    members: [Entry; NOTED],
+    count: usize,
+}
+
+/// A member: where its name and its value begin and end, and what the value is.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    places: [u32; 4],
+    kind: ValueKind,
+}
+
+/// As many as the parameters of most methods have.
+const NOTED: usize = 4;
+
+impl Default for Noted {
+    fn default() -> Self {
+        Self { members: [Entry { places: [0; 4], kind: ValueKind::Null }; NOTED], count: 0 }
+    }
+}
+
+impl Noted {
+    pub(crate) fn note(&mut self, name: Span, value: Value) {
+        let places = [name.start, name.end, value.span.start, value.span.end].map(u32::try_from);
+        let [Ok(start), Ok(end), Ok(value_start), Ok(value_end)] = places else {
+            self.count = NOTED + 1;
+            return;
+        };
+        if let Some(place) = self.members.get_mut(self.count) {
+            *place = Entry { places: [start, end, value_start, value_end], kind: value.kind };
+        }
+        self.count = (self.count + 1).min(NOTED + 1);
+    }
+
+    /// The same with all places counted from `start`.
+    pub(crate) fn within(mut self, start: usize) -> Self {
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        for entry in &mut self.members {
+            entry.places = entry.places.map(|place| place.saturating_sub(start));
+        }
+        self
+    }
+
+    /// All members, unless there were more than fit.
+    fn all(&self) -> Option<impl Iterator<Item = (Span, Value)>> {
+        let members = self.members.get(..self.count)?;
+        Some(members.iter().map(|Entry { places, kind }| {
+            let [name_start, name_end, start, end] = places.map(|place| place as usize);
+            (Span { start: name_start, end: name_end }, Value { kind: *kind, span: Span { start, end } })
+        }))
+    }
 }
 
 /// The first names of a path as they stand in messages.

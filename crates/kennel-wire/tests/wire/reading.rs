@@ -1,7 +1,7 @@
 //! What is read out of messages.
 
 use crate::support::{bytes, id, message, text};
-use kennel_wire::{ErrorId, FieldError, Frame, Kind, Message, ParseLimits, ValueKind};
+use kennel_wire::{ErrorId, FieldError, Frame, Id, Kind, Message, ParseLimits, ValueKind};
 
 #[test]
 fn a_request_is_read() {
@@ -162,4 +162,23 @@ fn the_depth_that_serde_json_reads_is_the_default() {
     assert!(serde_json::from_str::<serde_json::Value>(&nested(128)).is_err());
     let limits = ParseLimits { depth: 128, ..ParseLimits::default() };
     assert!(Frame::parse_within(bytes(&nested(128)), limits).is_ok());
+}
+
+#[test]
+fn fields_are_found_among_few_members_and_among_many() {
+    for others in 0..9 {
+        let other = |number| format!(r#""other{number}":{{"_meta":{{"progressToken":"wrong"}}}}"#);
+        let members: Vec<String> = (0..others).map(other).collect();
+        for place in 0..=others {
+            let mut members = members.clone();
+            members.insert(place, r#""_meta":{"progressToken":7}"#.to_owned());
+            let text = format!(r#" {{"params":{{{}}},"jsonrpc":"2.0","id":1,"method":"x"}}"#, members.join(","));
+            let message = message(&text);
+            assert_eq!(message.progress_token().unwrap(), Some(Id::number(7)), "{text}");
+            assert_eq!(message.rewrite().progress_token(&Id::number(8)).unwrap().finish(), text.replace(":7", ":8"));
+            members.push(r#""\u005fmeta":{}"#.to_owned());
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{{}}}}}"#, members.join(","));
+            assert!(self::message(&text).progress_token().is_err(), "given twice: {text}");
+        }
+    }
 }
