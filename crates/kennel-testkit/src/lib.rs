@@ -1,15 +1,23 @@
-//! Hostile programs and helpers for tests and benches.
+//! Hostile programs, a test server and helpers for tests and benches.
 //!
 //! Owns the catalogue of break-out attempts ([`attempts`]) and the typed form of what the
 //! program `kennel-hostile` prints ([`Report`]). The attempts themselves are in that program;
 //! making targets, starting boxes and asserting is left to the tests that use this crate.
+//! Also owns the MCP server that tests and benches run, the program `kennel-fixture`, and a
+//! client for servers over stdio ([`StdioClient`]).
 
 #![forbid(unsafe_code)]
 
 mod attempt;
+mod client;
+#[cfg(feature = "fake")]
+pub mod fake;
+mod programs;
 mod report;
 mod table;
 
 pub use attempt::{Argument, Attempt, Caller, Condition, HostExpectation, Setting, Sysctl};
+pub use client::{ClientError, StdioClient};
+pub use programs::program;
 pub use report::{Outcome, Report, ReportError};
 pub use table::{attempt, attempts};
