@@ -1,0 +1,260 @@
+//! Installs of Python: a virtualenv made with uv where that is at hand, else with Python's own venv and pip.
+//!
+//! Wheels come first, because installing them runs nothing of theirs. Only where there are none is a package built from
+//! its source, which does, and that happens in another box that has no credentials.
+
+use crate::command::Request;
+use crate::error::{Hint, InstallError, InstallPhase};
+use crate::manifest::PinnedPackage;
+use crate::programs;
+use crate::spec::normal;
+use crate::tree::{hex, read_inside};
+use crate::workshop::{Job, Trust, Workshop};
+use kennel_box::Command;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The virtualenv in an install.
+pub(crate) const VIRTUALENV: &str = "venv";
+
+/// Where pip writes down what it installed, in the work directory.
+const REPORT: &str = "report.json";
+
+/// The largest file about packages that is read.
+const LARGEST: u64 = 64 << 20;
+
+/// Ends well if this Python has a pip that can install into other virtualenvs.
+const CAN_SHARE_PIP: &str =
+    "import pip, sys; sys.exit(tuple(int(part) for part in pip.__version__.split('.')[:2]) < (22, 3))";
+
+/// `python -m pip` by another name: pyenv watches out for that one, to change its own files afterwards.
+const RUN_PIP: &str = "import runpy; runpy.run_module('pip', run_name='__main__', alter_sys=True)";
+
+/// What makes the virtualenv and fills it.
+enum Installer {
+    Uv(PathBuf),
+    Pip(PathBuf),
+}
+
+/// Installs the packages of a request and says what came of it.
+pub(crate) async fn install(job: &Job<'_>, request: &Request) -> Result<Vec<PinnedPackage>, InstallError> {
+    let installer = match programs::find(job.host, "uv") {
+        Some(uv) => Installer::Uv(uv),
+        None => Installer::Pip(programs::python(job.host, request.python.as_deref(), &job.package)?),
+    };
+    job.observer.enter(InstallPhase::Resolving, &format!("resolving {request}"));
+    let wheels = attempt(job, request, &installer, Trust::Credentials).await;
+    if let Err(first) = wheels {
+        if !may_lack_wheels(&first) {
+            return Err(first);
+        }
+        job.observer
+            .enter(InstallPhase::Resolving, "there is no wheel; looking for a source to build, without credentials");
+        attempt(job, request, &installer, Trust::NoCredentials).await.map_err(|second| {
+            // Where building was not the trouble either, the first try knew more: it had the user's settings.
+            let built =
+                matches!(&second, InstallError::Failed { hint: Hint::Build, .. } | InstallError::Timeout { .. });
+            if built { second } else { first }
+        })?;
+    }
+    if job.places.work.join(REPORT).exists() { reported(&job.places.work) } else { found(&job.places.tree) }
+}
+
+/// Whether an installer may have failed only because it was told to take no sources.
+fn may_lack_wheels(error: &InstallError) -> bool {
+    let InstallError::Failed { hint, phase, .. } = error else { return false };
+    let resolving = matches!(phase, InstallPhase::Resolving | InstallPhase::Downloading);
+    resolving && matches!(hint, Hint::NoSuchPackage | Hint::NoSuchVersion | Hint::OtherInterpreter | Hint::Unknown)
+}
+
+async fn attempt(job: &Job<'_>, request: &Request, installer: &Installer, trust: Trust) -> Result<(), InstallError> {
+    let program = match installer {
+        Installer::Uv(program) | Installer::Pip(program) => program,
+    };
+    let workshop = job.workshop(trust, &[program]).await?;
+    let outcome = match installer {
+        Installer::Uv(uv) => with_uv(job, request, &workshop, uv, trust).await,
+        Installer::Pip(python) => with_pip(job, request, &workshop, python, trust).await,
+    };
+    workshop.end().await;
+    outcome
+}
+
+async fn with_pip(
+    job: &Job<'_>,
+    request: &Request,
+    workshop: &Workshop<'_>,
+    python: &Path,
+    trust: Trust,
+) -> Result<(), InstallError> {
+    let venv = job.places.final_tree.join(VIRTUALENV);
+    // A pip of its own would make the virtualenv a hundred times as large, so Python's is used where it can be.
+    let shares_pip = match workshop.run("python", command(python, ["-c".into(), CAN_SHARE_PIP.into()]), &[]).await {
+        Ok(()) => true,
+        Err(InstallError::Failed { .. }) => false,
+        Err(other) => return Err(other),
+    };
+    let mut words: Vec<OsString> = ["-m", "venv", "--clear"].map(OsString::from).to_vec();
+    words.extend(shares_pip.then(|| "--without-pip".into()));
+    words.push(venv.clone().into());
+    workshop.run("python -m venv", command(python, words), &[]).await?;
+    let own_python = venv.join("bin/python");
+    let mut words: Vec<OsString> = ["-c", RUN_PIP].map(OsString::from).to_vec();
+    if shares_pip {
+        words.extend(["--python".into(), own_python.clone().into()]);
+    }
+    words.extend(["install", "--no-input", "--disable-pip-version-check", "--no-cache-dir"].map(OsString::from));
+    if shares_pip {
+        // An older pip, as a virtualenv may get, cannot report.
+        words.extend(["--report".into(), job.places.final_work.join(REPORT).into()]);
+    }
+    words.extend(shared_words(request, trust, "--pre"));
+    let runner = if shares_pip { python } else { &own_python };
+    workshop.run("pip", command(runner, words), &[]).await
+}
+
+async fn with_uv(
+    job: &Job<'_>,
+    request: &Request,
+    workshop: &Workshop<'_>,
+    uv: &Path,
+    trust: Trust,
+) -> Result<(), InstallError> {
+    let places = &job.places;
+    let env: Vec<(OsString, OsString)> = vec![
+        ("UV_CACHE_DIR".into(), places.final_work.join("cache").into()),
+        ("UV_LINK_MODE".into(), "copy".into()),
+        ("UV_NO_PROGRESS".into(), "1".into()),
+        // As a variable, because an older uv has no such flag and needs none.
+        ("UV_VENV_CLEAR".into(), "1".into()),
+        // A Python that uv fetches belongs to the install.
+        ("UV_PYTHON_INSTALL_DIR".into(), places.final_tree.join("python").into()),
+    ];
+    let venv = places.final_tree.join(VIRTUALENV);
+    let mut words: Vec<OsString> = ["venv", "--no-project"].map(OsString::from).to_vec();
+    words.extend(request.python.iter().flat_map(|python| ["--python".into(), python.into()]));
+    words.push(venv.clone().into());
+    workshop.run("uv venv", Command { env: env.clone(), ..command(uv, words) }, &[]).await?;
+    let mut words: Vec<OsString> = ["pip", "install", "--compile-bytecode", "--python"].map(OsString::from).to_vec();
+    words.push(venv.join("bin/python").into());
+    words.extend(shared_words(request, trust, "--prerelease=allow"));
+    workshop.run("uv pip", Command { env, ..command(uv, words) }, &[]).await
+}
+
+fn shared_words(request: &Request, trust: Trust, prereleases: &str) -> Vec<OsString> {
+    let mut words = Vec::new();
+    if trust == Trust::Credentials {
+        words.extend(["--only-binary".into(), ":all:".into()]);
+    }
+    if request.prereleases {
+        words.push(prereleases.into());
+    }
+    words.push("--".into());
+    words.extend(request.texts().into_iter().map(OsString::from));
+    words
+}
+
+fn command(program: &Path, args: impl Into<Vec<OsString>>) -> Command {
+    Command { program: program.into(), args: args.into(), ..Command::default() }
+}
+
+/// What pip says that it installed.
+#[derive(Deserialize)]
+struct Report {
+    install: Vec<ReportedPackage>,
+}
+
+#[derive(Deserialize)]
+struct ReportedPackage {
+    metadata: Metadata,
+    download_info: serde_json::Value,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
+    version: String,
+}
+
+/// The packages of pip's report, with the digests of their archives.
+fn reported(work: &Path) -> Result<Vec<PinnedPackage>, InstallError> {
+    let path = work.join(REPORT);
+    let text = read_inside(work, Path::new(REPORT), LARGEST).map_err(InstallError::file("read", &path))?;
+    let report: Report =
+        serde_json::from_slice(&text).map_err(|error| InstallError::Broken { path, problem: error.to_string() })?;
+    let mut packages = Vec::new();
+    for package in report.install {
+        let digest = package.download_info.pointer("/archive_info/hashes/sha256").and_then(|digest| digest.as_str());
+        packages.push(PinnedPackage {
+            name: normal(&package.metadata.name),
+            version: package.metadata.version,
+            integrity: digest.map_or_else(String::new, |digest| format!("sha256:{digest}")),
+        });
+    }
+    packages.sort();
+    Ok(packages)
+}
+
+/// The packages found in a virtualenv, with the digests of their lists of files.
+fn found(tree: &Path) -> Result<Vec<PinnedPackage>, InstallError> {
+    let mut packages = Vec::new();
+    for directory in descriptions(tree)? {
+        let text = read_inside(tree, &directory.join("METADATA"), LARGEST)
+            .map_err(InstallError::file("read", tree.join(&directory)))?;
+        let text = String::from_utf8_lossy(&text);
+        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+        let record = read_inside(tree, &directory.join("RECORD"), LARGEST).unwrap_or_default();
+        packages.push(PinnedPackage {
+            name: normal(field("Name:")),
+            version: field("Version:").to_owned(),
+            integrity: format!("record-sha256:{}", hex(&Sha256::digest(&record))),
+        });
+    }
+    packages.sort();
+    Ok(packages)
+}
+
+/// The directories in which packages of a virtualenv describe themselves, as places in the install.
+fn descriptions(tree: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    let library = tree.join(VIRTUALENV).join("lib");
+    let mut found = Vec::new();
+    for version in names(&library)? {
+        let packages = Path::new(VIRTUALENV).join("lib").join(version).join("site-packages");
+        for name in names(&tree.join(&packages)).unwrap_or_default() {
+            if Path::new(&name).extension().is_some_and(|ending| ending == "dist-info") {
+                found.push(packages.join(name));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn names(directory: &Path) -> Result<Vec<OsString>, InstallError> {
+    let failed = || InstallError::file("list", directory);
+    let entries = fs::read_dir(directory).map_err(failed())?;
+    entries.map(|entry| Ok(entry.map_err(failed())?.file_name())).collect()
+}
+
+/// The programs that a package put into its virtualenv.
+pub(crate) fn offered(tree: &Path, package: &str) -> Vec<String> {
+    let is_its = |directory: &&PathBuf| {
+        let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.split('-').next().is_some_and(|name| normal(name) == package)
+    };
+    let Some(directory) = descriptions(tree).unwrap_or_default().into_iter().find(|directory| is_its(&directory))
+    else {
+        return Vec::new();
+    };
+    let record = read_inside(tree, &directory.join("RECORD"), LARGEST).unwrap_or_default();
+    let record = String::from_utf8_lossy(&record);
+    let mut programs = record
+        .lines()
+        .filter_map(|line| line.strip_prefix("../../../bin/")?.split(',').next())
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
+    programs.sort();
+    programs
+}
