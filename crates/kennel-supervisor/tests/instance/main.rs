@@ -1,0 +1,11 @@
+//! An instance over a fake engine, with a clock that jumps: starts, probes, restarts, idleness, the end.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod ending;
+mod handing_over;
+mod idling;
+mod known_failures;
+mod probing;
+mod restarting;
+mod starting;
+mod support;
