@@ -1,0 +1,140 @@
+//! From the process to clients: its notifications.
+
+use crate::catalog::List;
+use crate::client::Client;
+use crate::exchange::{Delivery, Exchange, Sharing, State};
+use crate::level::Level;
+use crate::mailbox::{Mailbox, Outgoing, Posted};
+use crate::pending::Asker;
+use kennel_supervisor::Generation;
+use kennel_wire::{Id, Message};
+use std::sync::Arc;
+use tokio::time::{Instant, timeout};
+
+impl Exchange {
+    /// Takes a notification of the process.
+    pub(crate) async fn announced(&self, generation: Generation, message: Message, method: &str) {
+        let deliveries = {
+            let mut state = self.state();
+            self.audience(&mut state, generation, &message, method)
+        };
+        for Delivery { mailbox, outgoing } in deliveries {
+            self.deliver(&mailbox, outgoing).await;
+        }
+    }
+
+    /// Decides who hears a notification, and what of it is said in their own words.
+    fn audience(&self, state: &mut State, generation: Generation, message: &Message, method: &str) -> Vec<Delivery> {
+        match method {
+            "notifications/progress" => return Self::progress(state, generation, message).into_iter().collect(),
+            "notifications/cancelled" => return Self::withdrawn(state, generation, message).into_iter().collect(),
+            _ => {}
+        }
+        if let Some(list) = List::ALL.into_iter().find(|list| list.changed() == method) {
+            self.list_has_changed(state, list);
+            return everybody(state, message);
+        }
+        let owners = Self::owners_of_news(state, message, method);
+        if self.sharing != Sharing::Shared {
+            let listener = self.only_listener(state);
+            return listener.iter().map(|(_, mailbox)| told(mailbox, message)).collect();
+        }
+        if let Some(owners) = owners {
+            if owners.is_empty() {
+                self.core.counters.dropped_notifications.add();
+            }
+            return owners.iter().map(|client| told(&client.unsolicited, message)).collect();
+        }
+        if method == "notifications/resources/updated" {
+            let Ok(Some(uri)) = message.resource_uri() else { return Vec::new() };
+            let subscribers = state.members.values().filter(|client| client.is_subscribed(&uri));
+            return subscribers.map(|client| told(&client.unsolicited, message)).collect();
+        }
+        self.unaddressed(state, message, method)
+    }
+
+    /// Decides who of several hears what does not say for whom it is: the owner of the task it belongs to; the only
+    /// client at work; all if all are the same principal; otherwise nobody, for it may hold what one must not see.
+    fn unaddressed(&self, state: &State, message: &Message, method: &str) -> Vec<Delivery> {
+        let level = if method == "notifications/message" { Level::of(message) } else { None };
+        let listens = |client: &Client| match (client.level(), level) {
+            (Some(wanted), Some(level)) => level >= wanted,
+            (None, _) | (_, None) => true,
+        };
+        if let Some(owner) = Self::related_owner(state, message) {
+            let owners = owner.sessions(state).into_iter().filter(|client| listens(client));
+            return owners.map(|client| told(&Self::place(state, &client), message)).collect();
+        }
+        if let Some((client, mailbox)) = self.only_listener(state) {
+            return listens(&client).then(|| told(&mailbox, message)).into_iter().collect();
+        }
+        let mut principals = state.members.values().map(|client| &client.principal);
+        let first = principals.next();
+        if principals.any(|principal| Some(principal) != first) {
+            self.core.counters.dropped_notifications.add();
+            return Vec::new();
+        }
+        let listeners = state.members.values().filter(|client| listens(client));
+        listeners.map(|client| told(&client.unsolicited, message)).collect()
+    }
+
+    /// Progress goes to the stream of its request, under the token that the client chose.
+    fn progress(state: &mut State, generation: Generation, message: &Message) -> Option<Delivery> {
+        let number = message.reported_token().ok()??.as_integer()?;
+        let Some(pending) = state.pending.get_mut(number) else {
+            return Self::task_progress(state, generation, number, message);
+        };
+        if !matches!(pending.stage, crate::pending::Stage::Sent(sent) if sent == generation) {
+            return None;
+        }
+        pending.heard = Instant::now();
+        let Asker::Client { mailbox, token: Some(token), .. } = &pending.asker else { return None };
+        let rewritten = message.rewrite().reported_token(token).ok()?.finish();
+        Some(Delivery::notification(mailbox, rewritten))
+    }
+
+    /// The process no longer wants an answer from a client.
+    fn withdrawn(state: &mut State, generation: Generation, message: &Message) -> Option<Delivery> {
+        let id = message.cancelled_request().ok()??;
+        let (number, question) = state.backward.withdrawn(generation, &id)?;
+        let rewritten = message.rewrite().cancelled_request(&Id::number(number)).ok()?.finish();
+        Some(Delivery::notification(&question.mailbox, rewritten))
+    }
+
+    /// Has the catalog follow a list that has changed.
+    fn list_has_changed(&self, state: &mut State, list: List) {
+        let lists = List::ALL.into_iter().filter(|other| other.changed() == list.changed());
+        for list in lists {
+            self.catalog.forget(list);
+            self.survey(state, list);
+        }
+    }
+
+    /// Hands a message to a client. One that reads now and serves itself alone is waited for; otherwise what does not
+    /// fit is dropped, so that no client holds up another. Says whether the message is on its way.
+    pub(crate) async fn deliver(&self, mailbox: &Arc<Mailbox>, outgoing: Outgoing) -> bool {
+        match mailbox.post(outgoing) {
+            Posted::Taken => return true,
+            Posted::Closed => return false,
+            Posted::Full(outgoing) if self.sharing != Sharing::Shared && mailbox.is_attached() => {
+                let patience = self.core.settings.timeouts.slow_client;
+                if timeout(patience, mailbox.post_patiently(outgoing)).await == Ok(true) {
+                    return true;
+                }
+            }
+            Posted::Full(_) => {}
+        }
+        self.core.counters.dropped_notifications.add();
+        false
+    }
+}
+
+/// To every session, where it listens for what belongs to no request.
+fn everybody(state: &State, message: &Message) -> Vec<Delivery> {
+    state.members.values().map(|client| told(&client.unsolicited, message)).collect()
+}
+
+/// A notification as it is.
+fn told(mailbox: &Arc<Mailbox>, message: &Message) -> Delivery {
+    Delivery::notification(mailbox, message.bytes().clone())
+}

@@ -1,0 +1,123 @@
+//! From the process: its answers, to clients and to Kennel itself.
+
+use crate::catalog::{List, next_cursor};
+use crate::client::Client;
+use crate::exchange::Exchange;
+use crate::fault::Fault;
+use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use crate::pending::{Asker, Number, Purpose};
+use crate::pool::Core;
+use bytes::Bytes;
+use kennel_supervisor::{Generation, Instance};
+use kennel_wire::{ErrorCode, Id, Message, RawJson};
+use std::sync::Arc;
+
+/// The most pages of a list that are kept.
+const MOST_PAGES: usize = 256;
+
+impl Exchange {
+    /// Takes the answer of the process to a request.
+    pub(crate) async fn answered(&self, generation: Generation, number: Number, message: &Message) {
+        let Some(pending) = self.state().pending.answered(number, generation) else {
+            // Cancelled, timed out, or never asked.
+            return self.core.counters.stray_answers.add();
+        };
+        self.with_instance(Instance::work_ended);
+        let succeeded = message.result().is_some();
+        match pending.asker {
+            Asker::Kennel => self.learned(pending.purpose, message),
+            Asker::Client { client, mailbox, id, token } => {
+                match &pending.purpose {
+                    Purpose::Task => self.task_began(&client, generation, number, token.as_ref(), message),
+                    Purpose::AboutTask(task) if succeeded => self.task_answered(task, message),
+                    Purpose::Subscribe(uri) if succeeded => client.subscribe(uri),
+                    Purpose::Unsubscribe(uri) if succeeded => self.unsubscribed(&client, uri),
+                    Purpose::SetLevel { wanted, told } if succeeded => {
+                        client.set_level(*wanted);
+                        self.level_was_set(*told);
+                    }
+                    _ => {}
+                }
+                if !succeeded {
+                    self.elicitations_required(&client, message);
+                }
+                client.dismiss();
+                let limit = self.core.settings.limits.result_bytes;
+                match message.result() {
+                    Some(result) if pending.purpose == Purpose::Tool && message.bytes().len() > limit => {
+                        // The process waits, but its end does not keep the client from its answer.
+                        let _ = self.core.tasks.spawn(keep(Arc::clone(&self.core), client, result, id, mailbox)).await;
+                    }
+                    Some(_) | None => {
+                        let message = self.passed_on(&client, &pending.purpose, message, &id);
+                        mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+                    }
+                }
+                self.ended_call();
+            }
+        }
+    }
+
+    /// An answer as its client gets it.
+    fn passed_on(&self, client: &Client, purpose: &Purpose, message: &Message, id: &Id) -> Bytes {
+        if *purpose == Purpose::TaskList && message.result().is_some() {
+            return self.own_tasks(client, message, id).unwrap_or_else(|| {
+                let text = "the server's list of tasks cannot be read";
+                Fault::refused(ErrorCode::INTERNAL_ERROR, text).response(id)
+            });
+        }
+        message.with_id(id).unwrap_or_else(|_| message.bytes().clone())
+    }
+
+    /// Takes an answer to a request of Kennel's own.
+    fn learned(&self, purpose: Purpose, message: &Message) {
+        let Purpose::Catalog(list, mut pages) = purpose else { return };
+        let Some(page) = message.result() else { return };
+        let cursor = next_cursor(&page);
+        pages.push(page);
+        let bytes: usize = pages.iter().map(|page| page.as_bytes().len()).sum();
+        match cursor {
+            None => {
+                let is_news = self.catalog.listed(list, &pages);
+                let news = {
+                    let mut state = self.state();
+                    if list == List::Tools {
+                        // Asked for because the process said that they had changed, so clients know.
+                        state.repeatable = self.catalog.offer().repeatable_tools();
+                        Vec::new()
+                    } else if is_news {
+                        Self::list_changed(&state, list)
+                    } else {
+                        Vec::new()
+                    }
+                };
+                self.post(news);
+            }
+            Some(cursor) if pages.len() < MOST_PAGES && bytes <= self.core.supervision.tool_bytes => {
+                let params = format!("{{\"cursor\":{}}}", String::from_utf8_lossy(cursor.as_bytes()));
+                if let Ok(params) = RawJson::parse(params) {
+                    let mut state = self.state();
+                    self.ask_for_itself(&mut state, list.method(), &params, Purpose::Catalog(list, pages));
+                }
+            }
+            // A list that does not end is not remembered.
+            Some(_) => {}
+        }
+    }
+}
+
+/// Answers with where a result is kept that is too large to pass.
+async fn keep(core: Arc<Core>, client: Arc<Client>, result: RawJson, id: Id, mailbox: Arc<Mailbox>) {
+    let message = match core.results.keep(&client, result, &id).await {
+        Ok(answer) => {
+            core.counters.kept_results.add();
+            answer
+        }
+        Err(error) => {
+            let limit = core.settings.limits.result_bytes;
+            let text = format!("the result is larger than {limit} bytes and could not be kept: {error}");
+            Fault::refused(ErrorCode::TOO_LARGE, text).response(&id)
+        }
+    };
+    mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+}

@@ -1,0 +1,154 @@
+//! From the process to a client: its requests, and the clients' answers to them.
+
+use crate::backward::{Question, refusal};
+use crate::client::Client;
+use crate::exchange::{Exchange, Sharing, State, line};
+use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use kennel_supervisor::{Generation, Link};
+use kennel_wire::{ErrorCode, Id, Message, RawJson, success_response};
+use std::sync::Arc;
+
+impl Exchange {
+    /// Takes a request of the process.
+    pub(crate) async fn asked(&self, generation: Generation, message: &Message, method: &str, id: &Id) {
+        if method == "ping" {
+            return self.reply(generation, &success_response(id, &RawJson::empty_object()));
+        }
+        let (delivery, number) = {
+            let mut state = self.state();
+            match self.address(&mut state, generation, message, method, id) {
+                Ok(found) => found,
+                Err((code, text)) => {
+                    drop(state);
+                    return self.reply(generation, &refusal(id, code, &text));
+                }
+            }
+        };
+        let (client, mailbox, outgoing) = delivery;
+        if !self.deliver(&mailbox, outgoing).await && self.state().backward.answered(number, client.key).is_some() {
+            self.reply(generation, &refusal(id, ErrorCode::INTERNAL_ERROR, "the client does not read its messages"));
+        }
+    }
+
+    /// Finds the one client that a request of the process is for, and notes that it was asked.
+    #[expect(clippy::type_complexity, reason = "three parts of one delivery, used by the one caller")]
+    fn address(
+        &self,
+        state: &mut State,
+        generation: Generation,
+        message: &Message,
+        method: &str,
+        id: &Id,
+    ) -> Result<((Arc<Client>, Arc<Mailbox>, Outgoing), i64), (ErrorCode, String)> {
+        let (client, mailbox) = self.addressee(state, message).ok_or_else(|| {
+            let text = "the process is shared by several clients and it is not known which of them is meant";
+            (ErrorCode::INTERNAL_ERROR, text.to_owned())
+        })?;
+        let capabilities = client.introduction.capabilities;
+        let able = match method {
+            "roots/list" => capabilities.roots,
+            "sampling/createMessage" => capabilities.sampling,
+            "elicitation/create" => capabilities.elicitation,
+            _ => true,
+        };
+        if !able {
+            return Err((ErrorCode::METHOD_NOT_FOUND, format!("the client does not support {method}")));
+        }
+        let limit = self.core.settings.limits.server_requests;
+        if state.backward.len() >= limit {
+            return Err((ErrorCode::SATURATED, format!("{limit} requests to clients are unanswered already")));
+        }
+        let bad = |error: kennel_wire::FieldError| (ErrorCode::INVALID_PARAMS, error.to_string());
+        let token = message.progress_token().map_err(bad)?;
+        let number = self.core.next_question();
+        let minted = Id::number(number);
+        let mut rewrite = message.rewrite().id(&minted).map_err(bad)?;
+        if token.is_some() {
+            rewrite = rewrite.progress_token(&minted).map_err(bad)?;
+        }
+        let outgoing = Outgoing { message: rewrite.finish(), kind: OutgoingKind::Request };
+        let question =
+            Question { generation, id: id.clone(), token, client: client.key, mailbox: Arc::clone(&mailbox) };
+        state.backward.note(number, question);
+        if method == "elicitation/create" {
+            Self::elicitation_began(state, &client, message);
+        }
+        Ok(((client, mailbox, outgoing), number))
+    }
+
+    /// The one client that a request of the process is for: the owner of the task that it belongs to, or otherwise the
+    /// only one it can be for.
+    fn addressee(&self, state: &State, message: &Message) -> Option<(Arc<Client>, Arc<Mailbox>)> {
+        if self.sharing != Sharing::Shared {
+            return self.only_listener(state);
+        }
+        let Some(owner) = Self::related_owner(state, message) else { return self.only_listener(state) };
+        match owner.sessions(state).as_slice() {
+            [client] => Some((Arc::clone(client), Self::place(state, client))),
+            _ => None,
+        }
+    }
+
+    /// The one client that something without an address can be for, and where it goes.
+    pub(crate) fn only_listener(&self, state: &State) -> Option<(Arc<Client>, Arc<Mailbox>)> {
+        let client = match self.sharing {
+            Sharing::Solitary | Sharing::OneCall => state.members.values().next()?,
+            Sharing::Shared => {
+                let at_work = state.pending.at_work();
+                let mut keys = at_work.keys();
+                let key = keys.next()?;
+                if keys.next().is_some() {
+                    return None;
+                }
+                state.members.get(key)?
+            }
+        };
+        Some((Arc::clone(client), Self::place(state, client)))
+    }
+
+    /// Where something for a client goes: onto the stream of its request if there is just one, otherwise to where it
+    /// listens, otherwise onto the stream of its oldest request.
+    pub(crate) fn place(state: &State, client: &Client) -> Arc<Mailbox> {
+        match state.pending.at_work().remove(&client.key) {
+            Some((_, stream, 1)) => stream,
+            Some((_, oldest, _)) if !client.unsolicited.is_attached() => oldest,
+            Some(_) | None => Arc::clone(&client.unsolicited),
+        }
+    }
+
+    /// Takes a client's answer to a request of the process.
+    pub(crate) fn answered_back(&self, client: &Client, message: &Message) {
+        let Some(number) = message.id().and_then(Id::as_integer) else { return };
+        let mut state = self.state();
+        let Some(question) = state.backward.answered(number, client.key) else { return };
+        if let Some(link) = state.link.clone()
+            && link.generation == question.generation
+            && let Ok(rewrite) = message.rewrite().id(&question.id)
+        {
+            drop(state);
+            let _ = link.input.send(rewrite.finish_line());
+        }
+    }
+
+    /// Takes a client's progress with a request of the process.
+    pub(crate) fn progress_back(&self, client: &Client, message: &Message) {
+        let Ok(Some(reported)) = message.reported_token() else { return };
+        let Some(number) = reported.as_integer() else { return };
+        let state = self.state();
+        if let Some(Question { token: Some(token), .. }) = state.backward.get(number, client.key)
+            && let Some(link) = &state.link
+            && let Ok(rewrite) = message.rewrite().reported_token(token)
+        {
+            let _ = link.input.send(rewrite.finish_line());
+        }
+    }
+
+    /// Answers the process, if it is still the one that asked.
+    fn reply(&self, generation: Generation, message: &bytes::Bytes) {
+        if let Some(Link { generation: current, input, .. }) = &self.state().link
+            && *current == generation
+        {
+            let _ = input.send(line(message));
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The hub of one server: opens sessions and finds for each the process that serves it.
+
+use crate::client::{Client, ClientKey, Introduction};
+use crate::exchange::{Exchange, Sharing};
+use crate::fault::Fault;
+use crate::mailbox::{Mailbox, MailboxLimits, Outgoing, OutgoingKind};
+use crate::observer::Observer;
+use crate::pool::Core;
+use crate::principal::{Principal, SessionId};
+use crate::session::Session;
+use crate::settings::{ProcessModel, ServerSettings};
+use crate::status::{InstanceStatus, Metric, MetricKind, Readiness, Status, readiness};
+use crate::sync::lock;
+use bytes::Bytes;
+use kennel_supervisor::{Handshake, Launcher};
+use kennel_wire::{ErrorCode, Id, Message, ProtocolVersion, RawJson, success_response};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a client that was turned away should wait before it tries again.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// Routes messages between client sessions and the processes of one server. Cheap to clone.
+#[derive(Clone)]
+pub struct Hub(Arc<Core>);
+
+/// Why a session was not opened.
+#[derive(Debug, Clone)]
+pub struct Refused {
+    /// The error that answers the client's request.
+    pub response: Bytes,
+    /// What kind of refusal it is.
+    pub reason: RefusedReason,
+}
+
+/// What kind of refusal it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusedReason {
+    /// There are too many already.
+    Saturated {
+        /// When it is worth trying again.
+        retry_after: Duration,
+    },
+    /// The server cannot be started.
+    Unavailable,
+    /// The request is not a proper `initialize`.
+    Invalid,
+}
+
+impl Hub {
+    /// A hub for one server. Nothing is started before it is wanted. Must be called within a tokio runtime.
+    #[must_use]
+    pub fn new(
+        settings: ServerSettings,
+        supervision: kennel_supervisor::Settings,
+        launcher: Arc<dyn Launcher>,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        Self(Core::new(settings, supervision, launcher, observer))
+    }
+
+    /// Opens a session with a client's `initialize` and returns the answer to it.
+    ///
+    /// Takes as long as the server needs to start, unless what it will say is remembered.
+    pub async fn initialize(
+        &self,
+        principal: &Principal,
+        request: Message,
+        unsolicited: Arc<Mailbox>,
+    ) -> Result<(Session, Bytes), Refused> {
+        let id = request.id().cloned().unwrap_or_else(|| Id::number(0));
+        let refused = |fault: &Fault, reason| Refused { response: fault.response(&id), reason };
+        let introduction = Introduction::read(&request).map_err(|text| {
+            let text = format!("this initialize request is not valid: {text}");
+            refused(&Fault::refused(ErrorCode::INVALID_PARAMS, text), RefusedReason::Invalid)
+        })?;
+        let opened = self.open(principal, introduction, unsolicited);
+        let session = opened.map_err(|fault| refused(&fault, reason(&fault)))?;
+        let introduced = self.introduced(&session).await;
+        let (version, result) = introduced.map_err(|fault| refused(&fault, reason(&fault)))?;
+        let response = self.introduction(&session, &version, &result, &id);
+        Ok((session, response))
+    }
+
+    /// Serves one request of a caller that opens no session; the answer arrives in the mailbox.
+    pub fn call(&self, principal: &Principal, request: Message, mailbox: &Arc<Mailbox>) {
+        let Some(id) = request.id().cloned() else { return };
+        let answer = |message| {
+            mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+        };
+        if request.method().as_deref() == Some("initialize") {
+            let (hub, principal, mailbox) = (self.clone(), principal.clone(), Arc::clone(mailbox));
+            self.0.tasks.spawn(async move {
+                let message = match hub.caller(&principal) {
+                    Ok(session) => match hub.introduced(&session).await {
+                        Ok((version, result)) => hub.introduction(&session, &version, &result, &id),
+                        Err(fault) => fault.response(&id),
+                    },
+                    Err(fault) => fault.response(&id),
+                };
+                mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+            });
+            return;
+        }
+        match self.caller(principal) {
+            Ok(session) => session.receive(request, mailbox),
+            Err(fault) => answer(fault.response(&id)),
+        }
+    }
+
+    /// How the server and what serves it are.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let (sessions, exchanges) = {
+            let pool = lock(&self.0.pool);
+            (pool.sessions, pool.exchanges.values().cloned().collect::<Vec<_>>())
+        };
+        let instance = |exchange: &Arc<Exchange>| {
+            exchange.status().map(|status| InstanceStatus { name: exchange.name.clone(), status })
+        };
+        let mut instances: Vec<_> = exchanges.iter().filter_map(instance).collect();
+        instances.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        let readiness = if self.0.closing.is_cancelled() { Readiness::Closing } else { readiness(&instances) };
+        Status { server: self.0.settings.name.clone(), model: self.0.settings.model, sessions, instances, readiness }
+    }
+
+    /// What there is to count.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<Metric> {
+        let status = self.status();
+        let gauge = |name, help, value: usize| Metric {
+            name,
+            help,
+            kind: MetricKind::Gauge,
+            labels: Vec::new(),
+            value: value as u64,
+        };
+        let in_flight = status.instances.iter().map(|instance| instance.status.calls_in_flight).sum();
+        let mut metrics = vec![
+            gauge("sessions", "Sessions that are open.", status.sessions),
+            gauge("instances", "Instances of the server, asleep ones included.", status.instances.len()),
+            gauge("requests_in_flight", "Requests that are not answered yet.", in_flight),
+        ];
+        metrics.extend(self.0.counters.metrics());
+        for metric in &mut metrics {
+            metric.labels.push(("server", status.server.clone()));
+        }
+        metrics
+    }
+
+    /// Starts a process ahead of the first client, where one can serve any of them.
+    pub fn warm(&self) {
+        if self.0.settings.model == ProcessModel::Shared
+            && let Ok(exchange) = self.0.exchange("shared".to_owned(), Sharing::Shared, &Introduction::of_kennel())
+        {
+            exchange.wake();
+        }
+    }
+
+    /// Whether what the server offers is remembered, to any kind of client.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.0.book.is_written()
+    }
+
+    /// Finds out, with a process of its own, whether the server can be started and what it says.
+    pub async fn try_out(&self) -> Result<Arc<Handshake>, String> {
+        let exchange = self.0.exchange("trial".to_owned(), Sharing::OneCall, &Introduction::plain().params);
+        let exchange = exchange.map_err(|fault| fault.text().to_owned())?;
+        let outcome = exchange.opened().await.map_err(|fault| fault.text().to_owned());
+        self.0.retire("trial");
+        outcome
+    }
+
+    /// Ends all sessions and processes and returns when nothing is left.
+    pub async fn shutdown(&self) {
+        self.0.closing.cancel();
+        let callers = std::mem::take(&mut lock(&self.0.pool).callers);
+        drop(callers);
+        loop {
+            let exchanges = std::mem::take(&mut lock(&self.0.pool).exchanges);
+            if exchanges.is_empty() {
+                break;
+            }
+            let mut ends = tokio::task::JoinSet::new();
+            for exchange in exchanges.into_values() {
+                ends.spawn(async move { exchange.end().await });
+            }
+            while ends.join_next().await.is_some() {}
+        }
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    fn open(
+        &self,
+        principal: &Principal,
+        introduction: Introduction,
+        unsolicited: Arc<Mailbox>,
+    ) -> Result<Session, Fault> {
+        let core = &self.0;
+        let id = SessionId::random()
+            .map_err(|error| Fault::refused(ErrorCode::INTERNAL_ERROR, format!("no randomness: {error}")))?;
+        let key = {
+            let mut pool = lock(&core.pool);
+            if pool.sessions >= core.settings.limits.sessions {
+                return Err(Fault::saturated("sessions", core.settings.limits.sessions));
+            }
+            pool.sessions += 1;
+            pool.last += 1;
+            ClientKey(pool.last)
+        };
+        let client = Arc::new(Client::new(key, id, principal.clone(), introduction, unsolicited));
+        let exchange = match core.settings.model {
+            ProcessModel::Shared => {
+                core.joined(&client, "shared".to_owned(), Sharing::Shared, &Introduction::of_kennel())
+            }
+            ProcessModel::PerUser => {
+                core.joined(&client, format!("user {principal}"), Sharing::Shared, &Introduction::of_kennel())
+            }
+            ProcessModel::PerSession => {
+                core.joined(&client, format!("session {}", key.0), Sharing::Solitary, &client.introduction.params)
+            }
+            ProcessModel::PerCall => {
+                core.joined(&client, format!("catalog {}", key.0), Sharing::Solitary, &client.introduction.params)
+            }
+        };
+        let exchange = exchange.inspect_err(|_| core.session_ended())?;
+        Ok(Session::new(Arc::clone(core), client, exchange))
+    }
+
+    /// The session of a caller that opens none.
+    fn caller(&self, principal: &Principal) -> Result<Session, Fault> {
+        if let Some(session) = lock(&self.0.pool).callers.get(principal) {
+            return Ok(session.clone());
+        }
+        // Whatever belongs to no request has nobody to go to.
+        let unsolicited = Mailbox::new(MailboxLimits::default());
+        unsolicited.close();
+        let session = self.open(principal, Introduction::plain(), unsolicited)?;
+        // Where another was faster, this one is dropped after the lock is released, which its end takes again.
+        let mut pool = lock(&self.0.pool);
+        let first = pool.callers.entry(principal.clone()).or_insert_with(|| session.clone()).clone();
+        drop(pool);
+        Ok(first)
+    }
+
+    /// What the server says about itself, from memory if it can be.
+    async fn introduced(&self, session: &Session) -> Result<(String, RawJson), Fault> {
+        let exchange = session.exchange();
+        if let Some(introduction) = &exchange.catalog.offer().introduction {
+            exchange.wake();
+            return Ok(introduction.clone());
+        }
+        let handshake = exchange.opened().await?;
+        Ok((handshake.version.clone(), handshake.result.clone()))
+    }
+
+    /// The answer to a client's `initialize`. Beside the id, these are changed: the version, where several clients
+    /// share the process and each has asked for its own; and `listChanged`, which is always promised for what there
+    /// is, because another process may offer something else.
+    fn introduction(&self, session: &Session, version: &str, result: &RawJson, id: &Id) -> Bytes {
+        let chosen = version.parse().unwrap_or(ProtocolVersion::LATEST_LEGACY);
+        let shared = matches!(self.0.settings.model, ProcessModel::Shared | ProcessModel::PerUser);
+        let agreed = match session.client().introduction.version {
+            Some(asked) if shared && asked < chosen => asked,
+            Some(_) | None => chosen,
+        };
+        // Set once: a session has one answer to its `initialize`.
+        let _ = session.client().version.set(agreed);
+        let response = success_response(id, result);
+        let Ok(message) = Message::parse(response.clone()) else { return response };
+        let mut rewrite = message.rewrite();
+        if agreed != chosen
+            && let Ok(changed) =
+                rewrite.clone().replace(&["result", "protocolVersion"], &RawJson::string(agreed.as_str()))
+        {
+            rewrite = changed;
+        }
+        let promise = RawJson::parse("true").unwrap_or_else(|_| RawJson::empty_object());
+        for offered in ["tools", "prompts", "resources"] {
+            let path = ["result", "capabilities", offered];
+            if matches!(message.locate(&path), Ok(Some(_)))
+                && let Ok(changed) = rewrite.clone().set(&["result", "capabilities", offered, "listChanged"], &promise)
+            {
+                rewrite = changed;
+            }
+        }
+        rewrite.finish()
+    }
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Hub").field(&self.0.settings.name).finish()
+    }
+}
+
+fn reason(fault: &Fault) -> RefusedReason {
+    if fault.is_saturation() {
+        RefusedReason::Saturated { retry_after: RETRY_AFTER }
+    } else {
+        RefusedReason::Unavailable
+    }
+}

@@ -1,0 +1,65 @@
+//! Routes JSON-RPC messages between client sessions and the processes of a server.
+//!
+//! This crate owns who is meant by a message: sessions, the ids and tokens under which requests travel, which client a
+//! process asks or tells something, what becomes of requests when a process ends, and what is remembered of a server
+//! while none of its processes runs. When a process runs is the supervisor's affair (`kennel-supervisor`); how clients
+//! connect is the gateway's.
+//!
+//! # The way of a request
+//!
+//! A door gives a client's [`Message`](kennel_wire::Message) to its [`Session`], with the [`Mailbox`] where what
+//! belongs to it should arrive. The session's exchange gives the request a number of its own, also as its progress
+//! token, notes who asked, and writes it to the process, or has it wait for one. What the process says goes the other
+//! way: answers and progress by that number; requests and notifications, which on a pipe do not say whom they are for,
+//! to the one client it can be.
+//!
+//! # What is changed in a message
+//!
+//! | message | changed |
+//! |---|---|
+//! | a request, either way | `id`, and `params._meta.progressToken` if there is one |
+//! | an answer, either way | `id` |
+//! | `notifications/progress` | `params.progressToken` |
+//! | `notifications/cancelled` | `params.requestId` |
+//! | `logging/setLevel`, if another client of the process wants more | `params.level` |
+//! | the answer to `initialize` | `capabilities.{tools,prompts,resources}.listChanged`; for clients that share a process `protocolVersion` |
+//! | the answer to `tasks/list`, where clients share a process | what is not the client's own is left out of `tasks` |
+//! | the result of a tool that is larger than [`Limits::result_bytes`] | replaced by a link to where it is kept |
+//!
+//! Line ends between tokens become spaces on the way to a process. Every other byte stays as it was.
+#![forbid(unsafe_code)]
+
+mod announce;
+mod answers;
+mod ask;
+mod backward;
+mod catalog;
+mod client;
+mod exchange;
+mod fault;
+mod forward;
+mod hub;
+mod level;
+mod mailbox;
+mod observer;
+mod owners;
+mod pending;
+mod pool;
+mod principal;
+mod process;
+mod results;
+mod session;
+mod settings;
+mod skipped;
+mod standing;
+mod status;
+mod sync;
+mod tasks;
+
+pub use hub::{Hub, Refused, RefusedReason};
+pub use mailbox::{Attached, Mailbox, MailboxLimits, Outgoing, OutgoingKind};
+pub use observer::{Observer, Unobserved};
+pub use principal::{Principal, SessionId};
+pub use session::Session;
+pub use settings::{CatalogPlace, Limits, ProcessModel, ServerSettings, Timeouts};
+pub use status::{InstanceStatus, Metric, MetricKind, Readiness, Status};

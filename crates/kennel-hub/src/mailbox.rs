@@ -1,0 +1,216 @@
+//! What is on its way to a client: a bounded queue with many writers and one reader.
+
+use crate::sync::lock;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use tokio::sync::Notify;
+
+/// One message for a client.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    /// The message, without a line end.
+    pub message: Bytes,
+    /// What it is.
+    pub kind: OutgoingKind,
+}
+
+/// What a message for a client is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutgoingKind {
+    /// The answer to a request of the client, and the last message about it.
+    Response,
+    /// A request of the server to the client.
+    Request,
+    /// A notification.
+    Notification,
+    /// There will be no answer, because the client has cancelled the request; the message is empty and is not sent.
+    Withdrawn,
+}
+
+/// How much a mailbox holds. One message is always taken, whatever its size, and so are responses: there is one for
+/// each request that was let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailboxLimits {
+    /// How many messages.
+    pub messages: usize,
+    /// How many bytes they may have together.
+    pub bytes: usize,
+}
+
+impl Default for MailboxLimits {
+    fn default() -> Self {
+        Self { messages: 256, bytes: 4 << 20 }
+    }
+}
+
+/// Messages for one stream or connection of a client, kept in order until they are read.
+#[derive(Debug)]
+pub struct Mailbox {
+    state: Mutex<State>,
+    limits: MailboxLimits,
+    room: Notify,
+    readers: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Outgoing>,
+    bytes: usize,
+    reader: Option<Waker>,
+    course: Course,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Course {
+    #[default]
+    Open,
+    /// Nothing more will be posted.
+    Finished,
+    /// Nobody will read any more.
+    Closed,
+}
+
+/// What became of a posted message.
+#[derive(Debug)]
+pub(crate) enum Posted {
+    Taken,
+    /// There is no room; the message comes back.
+    Full(Outgoing),
+    /// Nobody will read it.
+    Closed,
+}
+
+/// Says, as long as it lives, that a client reads the mailbox now.
+#[derive(Debug)]
+pub struct Attached(Arc<Mailbox>);
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.0.readers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Mailbox {
+    /// An empty mailbox.
+    #[must_use]
+    pub fn new(limits: MailboxLimits) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), limits, room: Notify::new(), readers: AtomicUsize::new(0) })
+    }
+
+    /// The next message, or `None` when there will be none any more. Safe to cancel.
+    pub async fn next(&self) -> Option<Outgoing> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// The next message if there is one now.
+    pub fn try_next(&self) -> Option<Outgoing> {
+        let next = Self::take(&mut lock(&self.state));
+        if next.is_some() {
+            self.room.notify_waiters();
+        }
+        next
+    }
+
+    /// The next message, for whoever polls by hand; only the last one to poll is woken.
+    pub fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Outgoing>> {
+        let mut state = lock(&self.state);
+        if let Some(next) = Self::take(&mut state) {
+            drop(state);
+            self.room.notify_waiters();
+            return Poll::Ready(Some(next));
+        }
+        if state.course != Course::Open {
+            return Poll::Ready(None);
+        }
+        match &mut state.reader {
+            Some(waker) => waker.clone_from(context.waker()),
+            None => state.reader = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// Says that a client reads from now on, until the returned value is dropped.
+    #[must_use]
+    pub fn attach(self: &Arc<Self>) -> Attached {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+        Attached(Arc::clone(self))
+    }
+
+    /// Says that nobody will read any more; what is there and what comes is dropped.
+    pub fn close(&self) {
+        let mut state = lock(&self.state);
+        state.course = Course::Closed;
+        state.queue = VecDeque::new();
+        state.bytes = 0;
+        let reader = state.reader.take();
+        drop(state);
+        reader.inspect(Waker::wake_by_ref);
+        self.room.notify_waiters();
+    }
+
+    /// Whether a client reads now.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.readers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Says that nothing more will be posted.
+    pub(crate) fn finish(&self) {
+        let mut state = lock(&self.state);
+        if state.course == Course::Open {
+            state.course = Course::Finished;
+        }
+        let reader = state.reader.take();
+        drop(state);
+        reader.inspect(Waker::wake_by_ref);
+        self.room.notify_waiters();
+    }
+
+    /// Puts a message in. A response is always taken.
+    pub(crate) fn post(&self, outgoing: Outgoing) -> Posted {
+        let mut state = lock(&self.state);
+        if state.course != Course::Open {
+            return Posted::Closed;
+        }
+        let fits = state.queue.is_empty()
+            || (state.queue.len() < self.limits.messages && state.bytes + outgoing.message.len() <= self.limits.bytes);
+        if !fits && matches!(outgoing.kind, OutgoingKind::Request | OutgoingKind::Notification) {
+            return Posted::Full(outgoing);
+        }
+        state.bytes += outgoing.message.len();
+        state.queue.push_back(outgoing);
+        let reader = state.reader.take();
+        drop(state);
+        reader.inspect(Waker::wake_by_ref);
+        Posted::Taken
+    }
+
+    /// Puts a message in, when there is room for it.
+    pub(crate) async fn post_patiently(&self, mut outgoing: Outgoing) -> bool {
+        loop {
+            let room = self.room.notified();
+            tokio::pin!(room);
+            // Before looking, so that room made after looking is not missed.
+            room.as_mut().enable();
+            match self.post(outgoing) {
+                Posted::Full(back) => outgoing = back,
+                Posted::Taken => return true,
+                Posted::Closed => return false,
+            }
+            room.await;
+        }
+    }
+
+    fn take(state: &mut State) -> Option<Outgoing> {
+        let next = state.queue.pop_front()?;
+        state.bytes -= next.message.len();
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+#[path = "mailbox_tests.rs"]
+mod tests;

@@ -1,0 +1,164 @@
+//! The requests that a process has not answered yet, and who asked.
+
+use crate::catalog::List;
+use crate::client::{Client, ClientKey};
+use crate::level::Level;
+use crate::mailbox::Mailbox;
+use bytes::Bytes;
+use kennel_supervisor::Generation;
+use kennel_wire::{Id, RawJson};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// The id under which Kennel makes a request: never used twice with one process.
+pub(crate) type Number = i64;
+
+/// A request that is not answered yet.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) asker: Asker,
+    pub(crate) purpose: Purpose,
+    pub(crate) stage: Stage,
+    pub(crate) began: Instant,
+    /// When something was last heard of it.
+    pub(crate) heard: Instant,
+    /// The line to send once more if the process dies, where that does no harm.
+    pub(crate) again: Option<Bytes>,
+}
+
+/// Who waits for the answer.
+#[derive(Debug)]
+pub(crate) enum Asker {
+    /// A client.
+    Client {
+        client: Arc<Client>,
+        /// Where the answer goes.
+        mailbox: Arc<Mailbox>,
+        /// The id that the answer must carry.
+        id: Id,
+        /// The token that its progress must carry.
+        token: Option<Id>,
+    },
+    /// Kennel itself.
+    Kennel,
+}
+
+/// What the answer is needed for, beside handing it on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Nothing else.
+    Other,
+    /// The result of a tool, which may be too large.
+    Tool,
+    /// A task, which is the client's from then on.
+    Task,
+    /// How a task of the client is, or what came of it.
+    AboutTask(String),
+    /// The tasks there are, of which the client sees its own.
+    TaskList,
+    /// A page for the catalog, and those before it.
+    Catalog(List, Vec<RawJson>),
+    /// A subscription that begins if it succeeds.
+    Subscribe(String),
+    /// A subscription that ends.
+    Unsubscribe(String),
+    /// A level that holds for the client if it succeeds.
+    SetLevel {
+        /// What the client wants.
+        wanted: Level,
+        /// What the process is told, which suits the other clients as well.
+        told: Level,
+    },
+}
+
+/// How far a request has come.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// The line waits for a process.
+    Waiting(Bytes),
+    /// This process has it.
+    Sent(Generation),
+}
+
+/// All requests to one process that are not answered, by the ids that Kennel gave them.
+#[derive(Debug, Default)]
+pub(crate) struct PendingTable {
+    requests: HashMap<Number, Pending>,
+}
+
+impl PendingTable {
+    pub(crate) fn insert(&mut self, number: Number, pending: Pending) {
+        self.requests.insert(number, pending);
+    }
+
+    pub(crate) fn remove(&mut self, number: Number) -> Option<Pending> {
+        self.requests.remove(&number)
+    }
+
+    pub(crate) fn get_mut(&mut self, number: Number) -> Option<&mut Pending> {
+        self.requests.get_mut(&number)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Whether a client waits for an answer.
+    pub(crate) fn has_clients(&self) -> bool {
+        self.any(|pending| matches!(pending.asker, Asker::Client { .. }))
+    }
+
+    /// Whether there is a request of which this is true.
+    pub(crate) fn any(&self, is_wanted: impl FnMut(&Pending) -> bool) -> bool {
+        self.requests.values().any(is_wanted)
+    }
+
+    /// How many bytes wait for a process.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        let lines = self.requests.values().map(|pending| match &pending.stage {
+            Stage::Waiting(line) => line.len(),
+            Stage::Sent(_) => 0,
+        });
+        lines.sum()
+    }
+
+    /// Takes the request if this process has it.
+    pub(crate) fn answered(&mut self, number: Number, generation: Generation) -> Option<Pending> {
+        match self.requests.get(&number)?.stage {
+            Stage::Sent(sent) if sent == generation => self.requests.remove(&number),
+            Stage::Sent(_) | Stage::Waiting(_) => None,
+        }
+    }
+
+    /// Takes all requests for which `wanted` says so, in the order they were made.
+    pub(crate) fn take(&mut self, mut wanted: impl FnMut(&Pending) -> bool) -> Vec<(Number, Pending)> {
+        let mut taken: Vec<_> = self.requests.extract_if(|_, pending| wanted(pending)).collect();
+        taken.sort_unstable_by_key(|(number, _)| *number);
+        taken
+    }
+
+    /// The newest request that this client made under this id.
+    pub(crate) fn of_client(&self, key: ClientKey, client_id: &Id) -> Option<Number> {
+        let made = self.requests.iter().filter(|(_, pending)| match &pending.asker {
+            Asker::Client { client, id, .. } => client.key == key && id == client_id,
+            Asker::Kennel => false,
+        });
+        made.map(|(number, _)| *number).max()
+    }
+
+    /// The clients that have requests with the process, and for each the mailbox of its oldest one and how many.
+    pub(crate) fn at_work(&self) -> HashMap<ClientKey, (Number, Arc<Mailbox>, usize)> {
+        let mut found: HashMap<ClientKey, (Number, Arc<Mailbox>, usize)> = HashMap::new();
+        for (number, pending) in &self.requests {
+            if let (Asker::Client { client, mailbox, .. }, Stage::Sent(_)) = (&pending.asker, &pending.stage) {
+                let entry = found.entry(client.key).or_insert_with(|| (*number, Arc::clone(mailbox), 0));
+                entry.2 += 1;
+                if *number < entry.0 {
+                    (entry.0, entry.1) = (*number, Arc::clone(mailbox));
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,207 @@
+//! What all parts of the hub of one server share, and the pool of its exchanges: which there are, and how many may be.
+
+use crate::catalog::Book;
+use crate::client::Client;
+use crate::exchange::{Exchange, Sharing};
+use crate::fault::Fault;
+use crate::observer::Observer;
+use crate::principal::Principal;
+use crate::results::Results;
+use crate::session::Session;
+use crate::settings::ServerSettings;
+use crate::status::Counters;
+use crate::sync::lock;
+use kennel_supervisor::{Launcher, Stage};
+use kennel_wire::RawJson;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// What all parts of the hub share.
+pub(crate) struct Core {
+    pub(crate) settings: ServerSettings,
+    pub(crate) supervision: kennel_supervisor::Settings,
+    pub(crate) launcher: Arc<dyn Launcher>,
+    pub(crate) stage: Stage,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) counters: Counters,
+    pub(crate) book: Arc<Book>,
+    pub(crate) results: Results,
+    pub(crate) tasks: TaskTracker,
+    /// For what follows the end of a session, which may be dropped anywhere.
+    runtime: Handle,
+    pub(crate) closing: CancellationToken,
+    /// The id of the last question to a client. One for all processes, for a client may be asked by several.
+    questions: AtomicI64,
+    /// Says that there is something that could take too long.
+    watched: Notify,
+    pub(crate) pool: Mutex<Pool>,
+}
+
+/// The exchanges and sessions that there are.
+#[derive(Default)]
+pub(crate) struct Pool {
+    pub(crate) exchanges: HashMap<String, Arc<Exchange>>,
+    pub(crate) sessions: usize,
+    /// The sessions of callers that open none.
+    pub(crate) callers: HashMap<Principal, Session>,
+    pub(crate) last: u64,
+}
+
+impl Core {
+    pub(crate) fn new(
+        settings: ServerSettings,
+        supervision: kennel_supervisor::Settings,
+        launcher: Arc<dyn Launcher>,
+        observer: Arc<dyn Observer>,
+    ) -> Arc<Self> {
+        let core = Arc::new(Core {
+            book: Book::open(settings.catalog.as_ref()),
+            results: Results::new(settings.results.clone(), settings.limits.kept_result_bytes),
+            settings,
+            supervision,
+            launcher,
+            stage: Stage::default(),
+            observer,
+            counters: Counters::default(),
+            tasks: TaskTracker::new(),
+            runtime: Handle::current(),
+            closing: CancellationToken::new(),
+            questions: AtomicI64::new(0),
+            watched: Notify::new(),
+            pool: Mutex::default(),
+        });
+        let (book, closing) = (Arc::clone(&core.book), core.closing.clone());
+        core.tasks.spawn(async move { book.keep(closing).await });
+        let (watch, closing) = (Arc::clone(&core), core.closing.clone());
+        core.tasks.spawn(async move { closing.run_until_cancelled(watch.sweep()).await });
+        core
+    }
+
+    /// The exchange with this name, made if it is not there.
+    pub(crate) fn exchange(
+        self: &Arc<Self>,
+        name: String,
+        sharing: Sharing,
+        params: &RawJson,
+    ) -> Result<Arc<Exchange>, Fault> {
+        self.found(&mut lock(&self.pool), name, sharing, params)
+    }
+
+    /// The exchange with this name, with a client that joins it before anybody can think that it has none.
+    pub(crate) fn joined(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        name: String,
+        sharing: Sharing,
+        params: &RawJson,
+    ) -> Result<Arc<Exchange>, Fault> {
+        let mut pool = lock(&self.pool);
+        let exchange = self.found(&mut pool, name, sharing, params)?;
+        exchange.join(client);
+        Ok(exchange)
+    }
+
+    fn found(
+        self: &Arc<Self>,
+        pool: &mut Pool,
+        name: String,
+        sharing: Sharing,
+        params: &RawJson,
+    ) -> Result<Arc<Exchange>, Fault> {
+        // Under the lock under which the shutdown empties the pool, so that nothing is made behind its back.
+        if self.closing.is_cancelled() {
+            let cause = "Kennel is being shut down";
+            return Err(Fault::unavailable(&self.settings.name, kennel_supervisor::Phase::Runtime, cause));
+        }
+        if let Some(exchange) = pool.exchanges.get(&name) {
+            return Ok(Arc::clone(exchange));
+        }
+        if pool.exchanges.len() >= self.settings.limits.instances && !self.make_room(pool) {
+            return Err(Fault::saturated("processes of this server", self.settings.limits.instances));
+        }
+        let exchange = Exchange::new(self, name.clone(), sharing, params);
+        pool.exchanges.insert(name, Arc::clone(&exchange));
+        Ok(exchange)
+    }
+
+    /// Ends a process that nobody has a session with any more, and says whether there was one.
+    fn make_room(&self, pool: &mut Pool) -> bool {
+        let is_unused =
+            |exchange: &Exchange| exchange.sharing == Sharing::Shared && exchange.state().members.is_empty();
+        let unused = pool.exchanges.iter().find(|(_, exchange)| is_unused(exchange)).map(|(name, _)| name.clone());
+        let Some(exchange) = unused.and_then(|name| pool.exchanges.remove(&name)) else { return false };
+        self.tasks.spawn_on(async move { exchange.end().await }, &self.runtime);
+        true
+    }
+
+    /// A process for one request of a session.
+    pub(crate) fn for_one_call(self: &Arc<Self>, client: &Arc<Client>) -> Result<Arc<Exchange>, Fault> {
+        let number = {
+            let mut pool = lock(&self.pool);
+            pool.last += 1;
+            pool.last
+        };
+        self.joined(client, format!("call {number}"), Sharing::OneCall, &client.introduction.params)
+    }
+
+    /// Ends an exchange in the background.
+    pub(crate) fn retire(&self, name: &str) {
+        if let Some(exchange) = lock(&self.pool).exchanges.remove(name) {
+            self.tasks.spawn_on(async move { exchange.end().await }, &self.runtime);
+        }
+    }
+
+    /// The exchanges that serve single calls of a session.
+    pub(crate) fn calls_of(&self, client: &Client) -> Vec<Arc<Exchange>> {
+        let exchanges: Vec<_> = lock(&self.pool).exchanges.values().cloned().collect();
+        exchanges
+            .into_iter()
+            .filter(|exchange| {
+                exchange.sharing == Sharing::OneCall && exchange.state().members.contains_key(&client.key)
+            })
+            .collect()
+    }
+
+    pub(crate) fn session_ended(&self) {
+        let mut pool = lock(&self.pool);
+        pool.sessions = pool.sessions.saturating_sub(1);
+    }
+
+    /// The id under which a client sees the next question of a process.
+    pub(crate) fn next_question(&self) -> i64 {
+        self.questions.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Says that there is something that could take too long.
+    pub(crate) fn watch(&self) {
+        self.watched.notify_one();
+    }
+
+    /// Looks after what takes too long, as long as there is anything.
+    async fn sweep(&self) {
+        let timeouts = &self.settings.timeouts;
+        let shortest = timeouts.inactivity.min(timeouts.start).min(timeouts.call);
+        let interval = (shortest / 8).clamp(Duration::from_millis(10), Duration::from_secs(5));
+        loop {
+            self.watched.notified().await;
+            loop {
+                tokio::time::sleep(interval).await;
+                let exchanges: Vec<_> = lock(&self.pool).exchanges.values().cloned().collect();
+                let now = Instant::now();
+                for exchange in &exchanges {
+                    exchange.sweep(now);
+                }
+                if exchanges.iter().all(|exchange| exchange.state().pending.is_empty()) {
+                    break;
+                }
+            }
+        }
+    }
+}

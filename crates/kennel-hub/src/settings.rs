@@ -1,0 +1,106 @@
+//! How a server is shared and bounded.
+
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which clients share a process of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessModel {
+    /// Each session has its own.
+    #[default]
+    PerSession,
+    /// All sessions have one together.
+    Shared,
+    /// All sessions of a principal have one together.
+    PerUser,
+    /// Each request has its own.
+    PerCall,
+}
+
+/// The bounds of the hub, each with its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest message that passes, either way.
+    pub message_bytes: usize,
+    /// The largest result of a tool that passes; a larger one is kept to be read in pages.
+    pub result_bytes: usize,
+    /// How much of such results is kept, all sessions together.
+    pub kept_result_bytes: u64,
+    /// How many sessions there are at once.
+    pub sessions: usize,
+    /// How many processes there are at once.
+    pub instances: usize,
+    /// How many requests of one session may be unanswered.
+    pub session_requests: usize,
+    /// How many requests to one process may wait for it to be ready.
+    pub waiting_requests: usize,
+    /// How many requests of a process to its clients may be unanswered.
+    pub server_requests: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 64 << 20,
+            result_bytes: 64 << 20,
+            kept_result_bytes: 1 << 30,
+            sessions: 16_384,
+            instances: 256,
+            session_requests: 1024,
+            waiting_requests: 4096,
+            server_requests: 1024,
+        }
+    }
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// How long a request waits for a process that is not ready.
+    pub start: Duration,
+    /// How long a request may go without an answer or progress.
+    pub inactivity: Duration,
+    /// How long a request may take in all, whatever its progress.
+    pub call: Duration,
+    /// How long a slow client holds up a process that serves it alone.
+    pub slow_client: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_mins(6),
+            inactivity: Duration::from_mins(5),
+            call: Duration::from_hours(1),
+            slow_client: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What the hub has to know of a server.
+#[derive(Debug, Clone)]
+pub struct ServerSettings {
+    /// Its name in messages.
+    pub name: String,
+    /// Which clients share a process.
+    pub model: ProcessModel,
+    /// The bounds.
+    pub limits: Limits,
+    /// How long things may take.
+    pub timeouts: Timeouts,
+    /// Where what the server offers is remembered, and under which print; `None` to remember it only in memory.
+    pub catalog: Option<CatalogPlace>,
+    /// Where results that are too large are kept; `None` for the system's directory for temporary files.
+    pub results: Option<PathBuf>,
+}
+
+/// Where a catalog is kept on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogPlace {
+    /// The directory for all catalogs.
+    pub directory: PathBuf,
+    /// Tells this server, as it would be started now, from all others.
+    pub fingerprint: String,
+}

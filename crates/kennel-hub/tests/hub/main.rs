@@ -1,0 +1,20 @@
+//! A hub over a fake engine, with clients and processes that the tests play: what passes, to whom, and what becomes of
+//! it when processes come and go.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod asking;
+mod calls;
+mod catalogs;
+mod dying;
+mod fidelity;
+mod kept;
+mod levels;
+mod limits;
+mod order;
+mod sharing;
+mod slow;
+mod starting;
+mod subscriptions;
+mod support;
+mod tasks;
+mod timing;
