@@ -1,0 +1,110 @@
+//! Bodies: what is read from a client within bounds, and what is sent to it.
+
+use crate::feed::EventFeed;
+use bytes::{Bytes, BytesMut};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// What a client announces is believed up to here; beyond that, memory is taken as bytes come.
+const BELIEVED: usize = 1024 * 1024;
+
+/// The body of a response. Not boxed, because every answer has one.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Bytes that are sent as they are.
+    Whole(Bytes),
+    /// A stream of events.
+    Events(Box<EventFeed>),
+}
+
+impl Body {
+    pub(crate) const EMPTY: Self = Self::Whole(Bytes::new());
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = match &mut *self {
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => Poll::Ready(Some(std::mem::take(bytes))),
+            Self::Events(feed) => feed.poll_chunk(context),
+        };
+        next.map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// Why a body was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ReadError {
+    #[error(
+        "The body is longer than the {limit} bytes that a message may have. Raise the gateway's message limit if it should be taken."
+    )]
+    TooLong { limit: usize },
+    #[error("The body did not arrive within {0:?}.")]
+    TooSlow(Duration),
+    #[error("The body broke off before its end.")]
+    Broken,
+}
+
+/// Reads a body. One that comes in one piece is not copied.
+pub(crate) async fn read(body: Incoming, limit: usize, timeout: Duration) -> Result<Bytes, ReadError> {
+    let announced = body.size_hint().lower();
+    if announced > limit as u64 {
+        return Err(ReadError::TooLong { limit });
+    }
+    let announced = usize::try_from(announced).unwrap_or(limit);
+    match tokio::time::timeout(timeout, collect(body, limit, announced)).await {
+        Ok(read) => read,
+        Err(_) => Err(ReadError::TooSlow(timeout)),
+    }
+}
+
+async fn collect(mut body: Incoming, limit: usize, announced: usize) -> Result<Bytes, ReadError> {
+    let first = chunk(&mut body).await?.unwrap_or_default();
+    if first.len() > limit {
+        return Err(ReadError::TooLong { limit });
+    }
+    if body.is_end_stream() {
+        return Ok(first);
+    }
+    let mut collected = BytesMut::with_capacity(announced.min(BELIEVED).max(first.len()));
+    collected.extend_from_slice(&first);
+    while let Some(chunk) = chunk(&mut body).await? {
+        if collected.len() + chunk.len() > limit {
+            return Err(ReadError::TooLong { limit });
+        }
+        collected.extend_from_slice(&chunk);
+    }
+    Ok(collected.freeze())
+}
+
+/// The next piece of data; trailers are passed over.
+async fn chunk(body: &mut Incoming) -> Result<Option<Bytes>, ReadError> {
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame.map_err(|_| ReadError::Broken)?.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,221 @@
+//! The door `/mcp`: Streamable HTTP with sessions, as in the protocol's versions up to 2025-11-25.
+
+use crate::answer::{Form, Inbox, answer};
+use crate::body::{self, Body, ReadError};
+use crate::budget::Budget;
+use crate::feed::EventFeed;
+use crate::headers::{self, LAST_EVENT_ID, SESSION_ID};
+use crate::reply::{self, Refusal, Reply};
+use crate::session::{HttpSession, Sessions, UsedSession};
+use crate::settings::Limits;
+use crate::streams::ResumeError;
+use bytes::Bytes;
+use http::header::{HeaderMap, HeaderValue};
+use http::{Method, Request, StatusCode};
+use hyper::body::Incoming;
+use kennel_hub::{Hub, Mailbox, Outgoing, OutgoingKind, Principal, Refused, RefusedReason};
+use kennel_wire::{ErrorId, ErrorObject, Frame, Kind, Message, ParseError};
+use std::sync::Arc;
+
+/// What the door needs.
+pub(crate) struct McpDoor {
+    pub(crate) hub: Hub,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) limits: Arc<Limits>,
+    /// What all sessions together keep of what they sent.
+    pub(crate) replay: Arc<Budget>,
+    /// For messages that have no answer: a mailbox that is closed.
+    pub(crate) nowhere: Arc<Mailbox>,
+}
+
+impl McpDoor {
+    pub(crate) async fn handle(&self, principal: &Principal, request: Request<Incoming>) -> Reply {
+        let handled = match *request.method() {
+            Method::POST => self.post(principal, request).await,
+            Method::GET => self.get(principal, request.headers()),
+            Method::DELETE => self.delete(principal, request.headers()),
+            _ => Err(reply::method_not_allowed("GET, POST, DELETE")),
+        };
+        handled.unwrap_or_else(|refusal| *refusal)
+    }
+
+    /// A message of the client.
+    async fn post(&self, principal: &Principal, request: Request<Incoming>) -> Result<Reply, Refusal> {
+        let (head, body) = request.into_parts();
+        headers::accepts_answers(&head.headers)?;
+        headers::sends_json(&head.headers)?;
+        headers::speaks_version(&head.headers)?;
+        let session = match headers::session_id(&head.headers) {
+            Some(id) => Some(self.session(id, principal)?),
+            None => None,
+        };
+        let frame = read_frame(body, &self.limits).await?;
+        match (session, frame) {
+            (Some(session), Frame::Single(message)) => Ok(self.message(session, message).await),
+            (Some(session), Frame::Batch(messages)) => self.batch(session, messages).await,
+            (None, Frame::Single(message)) if is_initialize(&message) => self.initialize(principal, message).await,
+            (None, Frame::Single(message)) => {
+                let id = reply_id(&message);
+                Err(reply::refusal_of(StatusCode::BAD_REQUEST, &id, NO_SESSION))
+            }
+            (None, Frame::Batch(_)) => Err(reply::refusal(StatusCode::BAD_REQUEST, NO_SESSION)),
+        }
+    }
+
+    async fn message(&self, session: UsedSession, message: Message) -> Reply {
+        if !matches!(message.kind(), Kind::Request { .. }) {
+            session.hub().receive(message, &self.nowhere);
+            return reply::empty(StatusCode::ACCEPTED);
+        }
+        let inbox = Inbox::new(&self.limits);
+        session.hub().receive(message, inbox.mailbox());
+        answer(session, inbox, Form::Single, 1, Vec::new(), &self.limits).await
+    }
+
+    async fn batch(&self, session: UsedSession, messages: Vec<Result<Message, ParseError>>) -> Result<Reply, Refusal> {
+        let version = session.hub().version();
+        if !version.allows_batches() {
+            let reason = format!("The session speaks {version}, which has no batches: send each message on its own.");
+            return Err(reply::refusal(StatusCode::BAD_REQUEST, reason));
+        }
+        let inbox = Inbox::new(&self.limits);
+        let (mut expected, mut collected) = (0, Vec::new());
+        for message in messages {
+            match message {
+                Ok(message) => {
+                    expected += usize::from(matches!(message.kind(), Kind::Request { .. }));
+                    session.hub().receive(message, inbox.mailbox());
+                }
+                Err(error) => {
+                    expected += 1;
+                    collected.push(Outgoing { message: error_response(&error), kind: OutgoingKind::Response });
+                }
+            }
+        }
+        if expected == 0 {
+            return Ok(reply::empty(StatusCode::ACCEPTED));
+        }
+        Ok(answer(session, inbox, Form::Batch, expected, collected, &self.limits).await)
+    }
+
+    /// A new session. Its answer cannot be streamed: the id of the session stands before it.
+    async fn initialize(&self, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
+        let id = reply_id(&message);
+        let (place, evicted) = self.sessions.reserve().map_err(|full| {
+            let reason = "The gateway has as many sessions as it may have, and all are in use. Try again later.";
+            reply::retry_after(reply::refusal_of(StatusCode::SERVICE_UNAVAILABLE, &id, reason), full.retry_after)
+        })?;
+        if let Some(evicted) = evicted {
+            evicted.value.end();
+        }
+        let unsolicited = Mailbox::new(self.limits.mailbox);
+        let initialized = self.hub.initialize(principal, message, Arc::clone(&unsolicited)).await;
+        let (session, response) = initialized.map_err(refused)?;
+        let name = session.id().as_str().to_owned();
+        let Ok(value) = HeaderValue::from_str(&name) else {
+            session.close();
+            return Err(reply::refusal_of(StatusCode::INTERNAL_SERVER_ERROR, &id, "The session's id is not ASCII."));
+        };
+        place.take(
+            &name,
+            principal,
+            HttpSession::new(session, unsolicited, self.limits.replay, Arc::clone(&self.replay)),
+        );
+        let mut reply = reply::json(StatusCode::OK, response);
+        reply.headers_mut().insert(SESSION_ID, value);
+        Ok(reply)
+    }
+
+    /// A stream for what belongs to no request, or one that goes on.
+    fn get(&self, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+        headers::accepts_events(headers)?;
+        headers::speaks_version(headers)?;
+        let session = self.session(required_session(headers)?, principal)?;
+        let feed = match headers.get(LAST_EVENT_ID) {
+            None => EventFeed::listen(session, &self.limits).ok_or_else(no_such_session)?,
+            Some(last) => {
+                let last = last.to_str().ok().and_then(|last| last.parse().ok());
+                let last = last.ok_or_else(|| unresumable(ResumeError::Unknown))?;
+                EventFeed::resume(session, last, &self.limits).map_err(unresumable)?
+            }
+        };
+        Ok(reply::events(Body::Events(Box::new(feed))))
+    }
+
+    /// The end of a session.
+    fn delete(&self, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+        headers::speaks_version(headers)?;
+        let id = required_session(headers)?;
+        let session = self.sessions.remove(id, principal).ok_or_else(no_such_session)?;
+        session.value.end();
+        Ok(reply::empty(StatusCode::NO_CONTENT))
+    }
+
+    fn session(&self, id: &str, principal: &Principal) -> Result<UsedSession, Refusal> {
+        self.sessions.get(id, principal).ok_or_else(no_such_session)
+    }
+}
+
+const NO_SESSION: &str =
+    "The `Mcp-Session-Id` header is missing. Begin a session with `initialize` and send its id with every request.";
+
+fn required_session(headers: &HeaderMap) -> Result<&str, Refusal> {
+    headers::session_id(headers).ok_or_else(|| reply::refusal(StatusCode::BAD_REQUEST, NO_SESSION))
+}
+
+fn no_such_session() -> Refusal {
+    let reason = "There is no session with the id in `Mcp-Session-Id`: it ended, or never was. Begin a new one.";
+    reply::refusal(StatusCode::NOT_FOUND, reason)
+}
+
+fn unresumable(error: ResumeError) -> Refusal {
+    match error {
+        ResumeError::Unknown => reply::refusal(StatusCode::BAD_REQUEST, error),
+        // 404 would say to the client that its session is over.
+        ResumeError::Gone => reply::refusal(StatusCode::GONE, error),
+        // A stream that ends at once would be asked for again and again: official clients count only a result as an
+        // end, not an error. They take this as an end, too.
+        ResumeError::Over => reply::not_allowed("POST, DELETE", error),
+    }
+}
+
+fn refused(refused: Refused) -> Refusal {
+    match refused.reason {
+        RefusedReason::Saturated { retry_after } => {
+            reply::retry_after(Box::new(reply::json(StatusCode::SERVICE_UNAVAILABLE, refused.response)), retry_after)
+        }
+        // The exchange was fine; what is behind it is not. Clients show the text of an error that comes with 200.
+        RefusedReason::Unavailable => Box::new(reply::json(StatusCode::OK, refused.response)),
+        RefusedReason::Invalid => Box::new(reply::json(StatusCode::BAD_REQUEST, refused.response)),
+    }
+}
+
+/// Reads a body as a message or a batch.
+pub(crate) async fn read_frame(body: Incoming, limits: &Limits) -> Result<Frame, Refusal> {
+    let bytes = body::read(body, limits.message_bytes, limits.body_timeout).await.map_err(|error| {
+        let status = match error {
+            ReadError::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            ReadError::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
+            ReadError::Broken => StatusCode::BAD_REQUEST,
+        };
+        reply::refusal(status, error)
+    })?;
+    Frame::parse(bytes).map_err(|error| Box::new(reply::json(StatusCode::BAD_REQUEST, error_response(&error))))
+}
+
+/// The error that tells a client what is wrong with what it sent.
+pub(crate) fn error_response(error: &ParseError) -> Bytes {
+    ErrorObject::from(error).response(&error.reply_id())
+}
+
+/// The id that an error about a message carries.
+fn reply_id(message: &Message) -> ErrorId {
+    match message.kind() {
+        Kind::Request { id, .. } => ErrorId::Known(id.clone()),
+        Kind::Notification { .. } | Kind::Response { .. } | Kind::Error { .. } => ErrorId::Null,
+    }
+}
+
+fn is_initialize(message: &Message) -> bool {
+    matches!(message.kind(), Kind::Request { ref method, .. } if method == "initialize")
+}

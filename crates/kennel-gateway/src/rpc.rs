@@ -1,0 +1,82 @@
+//! The door `/rpc`: plain JSON-RPC by POST, without a handshake and without a session.
+
+use crate::answer::{Inbox, array};
+use crate::headers;
+use crate::mcp::{error_response, read_frame};
+use crate::reply::{self, Refusal, Reply};
+use crate::settings::Limits;
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use hyper::body::Incoming;
+use kennel_hub::{Hub, OutgoingKind, Principal};
+use kennel_wire::{Frame, Kind, Message};
+use std::sync::Arc;
+
+/// What the door needs.
+pub(crate) struct RpcDoor {
+    pub(crate) hub: Hub,
+    pub(crate) limits: Arc<Limits>,
+}
+
+impl RpcDoor {
+    pub(crate) async fn handle(&self, principal: &Principal, request: Request<Incoming>) -> Reply {
+        let handled = match *request.method() {
+            Method::POST => self.post(principal, request).await,
+            _ => Err(reply::method_not_allowed("POST")),
+        };
+        handled.unwrap_or_else(|refusal| *refusal)
+    }
+
+    async fn post(&self, principal: &Principal, request: Request<Incoming>) -> Result<Reply, Refusal> {
+        let (head, body) = request.into_parts();
+        headers::sends_json(&head.headers)?;
+        match read_frame(body, &self.limits).await? {
+            Frame::Single(message) => {
+                let answers = self.call(principal, vec![message], Vec::new()).await;
+                Ok(answers.into_iter().next().map_or_else(nothing, |answer| reply::json(StatusCode::OK, answer)))
+            }
+            Frame::Batch(messages) => {
+                let mut refused = Vec::new();
+                let good = |message| match message {
+                    Ok(message) => Some(message),
+                    Err(error) => {
+                        refused.push(error_response(&error));
+                        None
+                    }
+                };
+                let messages = messages.into_iter().filter_map(good).collect();
+                let answers = self.call(principal, messages, refused).await;
+                Ok(if answers.is_empty() { nothing() } else { reply::json(StatusCode::OK, array(answers.iter())) })
+            }
+        }
+    }
+
+    /// Sends all requests at once and waits for all answers, those in `answers` included. There is nobody to ask and
+    /// nothing to notify here, so all but responses is passed over, and so is what the client sends besides requests.
+    async fn call(&self, principal: &Principal, messages: Vec<Message>, mut answers: Vec<Bytes>) -> Vec<Bytes> {
+        let inbox = Inbox::new(&self.limits);
+        let mut expected = answers.len();
+        for message in messages {
+            if matches!(message.kind(), Kind::Request { .. }) {
+                expected += 1;
+                self.hub.call(principal, message, inbox.mailbox());
+            }
+        }
+        while answers.len() < expected {
+            match inbox.mailbox().next().await {
+                Some(outgoing) => match outgoing.kind {
+                    OutgoingKind::Response => answers.push(outgoing.message),
+                    OutgoingKind::Withdrawn => expected -= 1,
+                    OutgoingKind::Request | OutgoingKind::Notification => {}
+                },
+                None => break,
+            }
+        }
+        answers
+    }
+}
+
+/// There was nothing to answer.
+fn nothing() -> Reply {
+    reply::empty(StatusCode::ACCEPTED)
+}

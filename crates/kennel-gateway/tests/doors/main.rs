@@ -1,0 +1,14 @@
+//! The doors over real sockets and pipes, with a real hub behind them and a scripted server behind that.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod access;
+mod events;
+mod http;
+mod message;
+mod probes;
+mod rpc;
+mod sessions;
+mod shutdown;
+mod stdio;
+mod support;
+mod websocket;

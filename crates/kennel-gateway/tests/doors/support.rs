@@ -1,0 +1,255 @@
+//! A gateway on a free port, with a server that does what the test tells it.
+
+use crate::http::{Connection, Response};
+use kennel_box::{Command, ExitReport};
+use kennel_exec::{Executor, SessionId, StartRequest};
+use kennel_gateway::{Gateway, Limits, Settings};
+use kennel_hub::{Hub, ProcessModel, ServerSettings, Timeouts, Unobserved};
+use kennel_supervisor::BoxLauncher;
+use kennel_testkit::fake::{Child, FakeEngine, plan};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+/// Long enough for anything that happens at all.
+pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+/// What the scripted server waits for.
+#[derive(Clone)]
+pub(crate) struct Gate(Arc<Semaphore>);
+
+impl Gate {
+    /// Lets so many waiting calls go on.
+    pub(crate) fn open(&self, calls: usize) {
+        self.0.add_permits(calls);
+    }
+
+    async fn pass(&self) {
+        self.0.acquire().await.expect("it is never closed").forget();
+    }
+}
+
+/// A gateway and everything behind it.
+pub(crate) struct Scene {
+    pub(crate) address: SocketAddr,
+    pub(crate) hub: Hub,
+    pub(crate) engine: FakeEngine,
+    pub(crate) gate: Gate,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) serving: JoinHandle<()>,
+    _executor: Executor,
+}
+
+/// A hub over a scripted server.
+pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
+    let gate = Gate(Arc::new(Semaphore::new(0)));
+    let inner = gate.clone();
+    let engine = FakeEngine::new(move |child| serve(child, inner.clone()));
+    let executor = Executor::new(Arc::new(engine.clone()), kennel_exec::Limits::default()).expect("limits that fit");
+    let attachment = Arc::new(executor.open(SessionId::new("server")).expect("a session"));
+    let request = StartRequest { plan: plan().expect("a plan"), command: Command::default() };
+    let settings = ServerSettings {
+        name: "scripted".into(),
+        model: ProcessModel::PerSession,
+        limits: kennel_hub::Limits::default(),
+        timeouts: Timeouts::default(),
+        catalog: None,
+        results: None,
+    };
+    let launcher = Arc::new(BoxLauncher::new(attachment, "server", request));
+    let hub = Hub::new(settings, kennel_supervisor::Settings::default(), launcher, Arc::new(Unobserved));
+    (hub, engine, gate, executor)
+}
+
+impl Scene {
+    pub(crate) async fn new() -> Self {
+        Self::with(Limits::default()).await
+    }
+
+    pub(crate) async fn with(limits: Limits) -> Self {
+        Self::of(Settings { limits, ..Settings::default() }).await
+    }
+
+    pub(crate) async fn of(settings: Settings) -> Self {
+        let (hub, engine, gate, executor) = hub();
+        let listen = SocketAddr::new(settings.listen.ip(), 0);
+        let gateway = Gateway::bind(Settings { listen, ..settings }).await.expect("a free port");
+        let (address, shutdown) = (gateway.address(), CancellationToken::new());
+        let serving = tokio::spawn(gateway.serve(hub.clone(), shutdown.clone()));
+        Self { address, hub, engine, gate, shutdown, serving, _executor: executor }
+    }
+
+    pub(crate) async fn connect(&self) -> Connection {
+        Connection::open(self.address).await
+    }
+
+    /// A connection with a session of this version.
+    pub(crate) async fn session(&self, version: &str) -> Client {
+        let mut connection = self.connect().await;
+        let response = connection.post(&[], &initialize(version)).await;
+        assert_eq!(response.status, 200, "{response:?}");
+        let id = response.header("mcp-session-id").expect("a session id").to_owned();
+        assert!(id.len() >= 32 && id.bytes().all(|byte| (0x21..0x7f).contains(&byte)), "{id}");
+        let mut client = Client { connection, id };
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(client.post(&initialized).await.status, 202);
+        client
+    }
+
+    /// Shuts everything down and checks that nothing is left.
+    pub(crate) async fn end(self) {
+        self.shutdown.cancel();
+        tokio::time::timeout(SOON, self.serving).await.expect("it ends soon").expect("it does not panic");
+        tokio::time::timeout(SOON, self.hub.shutdown()).await.expect("it ends soon");
+        assert_eq!(self.engine.live(), 0, "a process is left");
+    }
+}
+
+/// A connection that has a session.
+pub(crate) struct Client {
+    pub(crate) connection: Connection,
+    pub(crate) id: String,
+}
+
+impl Client {
+    pub(crate) async fn post(&mut self, message: &Value) -> Response {
+        let id = self.id.clone();
+        self.connection.post(&[("mcp-session-id", &id)], message).await
+    }
+
+    /// Sends a message, and reads only the head of the answer.
+    pub(crate) async fn begin(&mut self, message: &Value) -> Response {
+        let id = self.id.clone();
+        self.connection.send_post(&[("mcp-session-id", &id)], message).await;
+        self.connection.head().await
+    }
+
+    /// Another connection of the same session, with the head of the answer to a GET.
+    pub(crate) async fn get(&self, scene: &Scene, last: Option<&str>) -> (Connection, Response) {
+        let mut connection = scene.connect().await;
+        let mut headers = vec![("mcp-session-id", self.id.as_str()), ("accept", "text/event-stream")];
+        headers.extend(last.map(|last| ("last-event-id", last)));
+        connection.send("GET", "/mcp", &headers, "").await;
+        let head = connection.head().await;
+        (connection, head)
+    }
+}
+
+pub(crate) fn initialize(version: &str) -> Value {
+    let client = json!({"name": "test", "version": "1"});
+    request(0, "initialize", &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client}))
+}
+
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
+}
+
+/// A call of a tool of the scripted server, with its id as progress token.
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: &Value) -> Value {
+    let id = id.into();
+    request(id.clone(), "tools/call", &json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}}))
+}
+
+pub(crate) fn echo(id: impl Into<Value>, text: &str) -> Value {
+    call(id, "echo", &json!({"text": text}))
+}
+
+/// The text that a tool answered with.
+pub(crate) fn text_of(response: &Value) -> &str {
+    response["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {response}"))
+}
+
+/// The scripted server. Its tools:
+/// `echo{text}`; `hold` answers when the gate opens; `steps{count}` sends so many notes of progress, waits for the gate
+/// and answers; `pace{count}` waits for the gate before each note and before the answer; `announce` says that the list
+/// of tools has changed; `refuse` sends a note of progress and answers with an error; `large{bytes}`
+/// answers with so much text when the gate opens. What is sent to it should be short: a line that does not come whole may
+/// be lost.
+async fn serve(mut child: Child, gate: Gate) -> ExitReport {
+    let (say, mut said) = mpsc::channel::<String>(64);
+    let mut calls = JoinSet::new();
+    loop {
+        let line = tokio::select! {
+            Some(line) = said.recv() => {
+                child.say(&line).await;
+                continue;
+            }
+            line = child.line() => line,
+        };
+        let Some(line) = line else { return Child::exit(0) };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        let Some(id) = message.get("id").cloned() else { continue };
+        let (say, gate) = (say.clone(), gate.clone());
+        calls.spawn(async move {
+            let answer = match message["method"].as_str() {
+                Some("initialize") => Ok(json!({
+                    "protocolVersion": message["params"]["protocolVersion"],
+                    "capabilities": {"tools": {"listChanged": true}},
+                    "serverInfo": {"name": "scripted", "version": "1"},
+                })),
+                Some("tools/list") => Ok(json!({"tools": []})),
+                Some("ping") => Ok(json!({})),
+                Some("tools/call") => tool(&message["params"], &say, &gate).await,
+                _ => Err("unknown"),
+            };
+            let answer = match answer {
+                Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+                Err(text) => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": text}}),
+            };
+            let _ = say.send(answer.to_string()).await;
+        });
+    }
+}
+
+async fn tool(params: &Value, say: &mpsc::Sender<String>, gate: &Gate) -> Result<Value, &'static str> {
+    let arguments = &params["arguments"];
+    let text = |text: &str| Ok(json!({"content": [{"type": "text", "text": text}]}));
+    let tell = async |method: &str, params: Value| {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let _ = say.send(message.to_string()).await;
+    };
+    let progress = async |number: u64| {
+        let token = &params["_meta"]["progressToken"];
+        tell("notifications/progress", json!({"progressToken": token, "progress": number})).await;
+    };
+    let count = arguments["count"].as_u64().unwrap_or_default();
+    match params["name"].as_str() {
+        Some("echo") => text(arguments["text"].as_str().unwrap_or_default()),
+        Some("hold") => {
+            gate.pass().await;
+            text("held")
+        }
+        Some("steps") => {
+            for number in 1..=count {
+                progress(number).await;
+            }
+            gate.pass().await;
+            text("stepped")
+        }
+        Some("pace") => {
+            for number in 1..=count {
+                gate.pass().await;
+                progress(number).await;
+            }
+            gate.pass().await;
+            text("paced")
+        }
+        Some("announce") => {
+            tell("notifications/tools/list_changed", json!({})).await;
+            text("announced")
+        }
+        Some("refuse") => {
+            progress(1).await;
+            Err("refused")
+        }
+        Some("large") => {
+            gate.pass().await;
+            text(&"x".repeat(usize::try_from(arguments["bytes"].as_u64().unwrap_or_default()).unwrap()))
+        }
+        _ => Err("unknown tool"),
+    }
+}
