@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kennel_box::Size;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Run programs that nobody has reason to trust, each alone in its own box.
@@ -18,6 +19,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a command in a box, with this terminal's input and output and its exit code
     Exec(Box<Exec>),
+    /// Put an MCP server in a box behind a stable endpoint
+    Run(Box<Run>),
+    /// Call a tool of an MCP server that runs, or of one that is started for this call
+    Call(Box<Call>),
+    /// List the tools of an MCP server with their arguments
+    Tools(Box<Tools>),
     /// Say what this machine offers to boxes, and prove that a box is isolated
     Doctor(Doctor),
     /// Print the completion script for a shell
@@ -50,6 +57,167 @@ pub(crate) struct Exec {
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// `kennel run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The server sees the base system read-only, the interpreters on your PATH, an empty home and an empty /tmp, the paths \
+that its command names (read-only), and nothing else but what --read and --write grant. It has no network unless \
+--network on. Packages of npx, uvx and the like are installed once, in a box of their own with network, and run from \
+there.\n
+Examples:
+  kennel run -- npx -y @modelcontextprotocol/server-everything
+  kennel run -- uvx mcp-server-time
+  kennel run --write ./notes -- npx -y @modelcontextprotocol/server-filesystem ./notes
+  kennel run --stdio -- python3 server.py")]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) server: ServerFlags,
+    /// Where to listen; beyond this machine a bearer token is asked for
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7330")]
+    pub(crate) listen: SocketAddr,
+    /// Serve one client on standard input and output instead of listening
+    #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin"])]
+    pub(crate) stdio: bool,
+    /// A further name by which clients may call this machine; `*` for any
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<String>,
+    /// A web page that may use the endpoint, such as `https://app.example.com`; `*` for any
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_origin: Vec<String>,
+    /// Minutes without a message after which a session is ended
+    #[arg(long, value_name = "MINUTES", default_value_t = 30)]
+    pub(crate) session_idle: u64,
+    /// Print what happens as JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The server's command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// `kennel call`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Values are understood by what the tool says of its arguments: text stays text; numbers, true, false, null, objects and \
+arrays are JSON. NAME:=JSON sends a value as it is written. The result's text goes to standard output; pictures, sounds \
+and resources get a line each, or a file with --save.\n
+An endpoint that asks for a token gets the one in KENNEL_TOKEN.\n
+Exit code: 0; 1 if the tool or the server says that it failed; 125 if the call could not be made.\n
+Examples:
+  kennel call echo message=hi
+  kennel call --url http://127.0.0.1:7331 get-sum a=2 b=3
+  kennel call --run 'npx -y @modelcontextprotocol/server-everything' echo message=hi
+  kennel call --run 'python3 server.py' search query=dogs limit=5 'tags:=[\"small\",\"brown\"]'
+  kennel call search --args @arguments.json --json | jq .structuredContent")]
+pub(crate) struct Call {
+    /// The tool
+    pub(crate) tool: String,
+    /// Its arguments
+    #[arg(value_name = "NAME=VALUE|NAME:=JSON")]
+    pub(crate) arguments: Vec<String>,
+    /// All arguments at once: a JSON object, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON|@FILE|-", conflicts_with = "arguments", allow_hyphen_values = true)]
+    pub(crate) args: Option<String>,
+    /// Print the result as the server spelled it
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write pictures, sounds and resources to files in this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) save: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) whom: Whom,
+}
+
+/// `kennel tools`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Arguments in brackets can be left out. `kennel tools --json` prints all that the server says of its tools.\n
+Examples:
+  kennel tools
+  kennel tools --url http://127.0.0.1:7331
+  kennel tools --run 'uvx mcp-server-time'
+  kennel tools --json | jq '.[].name'")]
+pub(crate) struct Tools {
+    /// Print the list as the server spelled it, as one JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) whom: Whom,
+}
+
+/// Which MCP server a command asks.
+#[derive(Debug, Args)]
+#[command(mut_args(only_with_run))]
+pub(crate) struct Whom {
+    /// Start this server in a box, ask it and stop it; words are split as in a shell, and nothing is expanded
+    #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
+    pub(crate) run: Option<String>,
+    /// The endpoint of a server that runs
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7330")]
+    pub(crate) url: String,
+    #[command(flatten, next_help_heading = FOR_RUN)]
+    pub(crate) server: ServerFlags,
+}
+
+/// Where the help shows what is of use only with --run.
+const FOR_RUN: &str = "Options for --run";
+
+/// Refuses flags that would do nothing: those of a server that is not started here. The variable for --data may be set.
+fn only_with_run(argument: clap::Arg) -> clap::Arg {
+    match argument.get_id().as_str() {
+        "max_message" | "call_timeout" => argument.help_heading(None::<&str>),
+        "data" => argument,
+        _ if argument.get_help_heading() == Some(FOR_RUN) => argument.requires("run"),
+        _ => argument,
+    }
+}
+
+/// The flags of every command that runs an MCP server.
+#[derive(Debug, Args)]
+pub(crate) struct ServerFlags {
+    #[command(flatten)]
+    pub(crate) sandbox: BoxFlags,
+    /// Grant nothing but what --read and --write say, also if the command names other paths
+    #[arg(long)]
+    pub(crate) no_infer: bool,
+    /// What to call the server in messages; by default after its command
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Which clients share a process
+    #[arg(long, default_value = "per-session")]
+    pub(crate) model: ModelName,
+    /// A tool without which the server is of no use
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) require_tool: Vec<String>,
+    /// The largest message that passes
+    #[arg(long, value_name = "SIZE", default_value = "64M")]
+    pub(crate) max_message: Size,
+    /// The largest result of a tool that passes; a larger one is kept to be read in parts (default: as --max-message)
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_result: Option<Size>,
+    /// How many processes the server may have at once
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub(crate) max_processes: usize,
+    /// Seconds that a call may take without an answer or progress
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    pub(crate) call_timeout: f64,
+    /// Minutes without calls after which a process is stopped, to be started with the next; 0 for never
+    #[arg(long, value_name = "MINUTES", default_value_t = 15.0)]
+    pub(crate) idle_stop: f64,
+    /// How often a process that died is started again within five minutes before Kennel gives up
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) restarts: u32,
+    /// Seconds before the first of these restarts; each further one waits twice as long, up to a minute
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    pub(crate) restart_delay: f64,
+    /// Look for a newer version of the package, instead of running the one that is installed
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    /// Where packages and what is known of servers are kept
+    #[arg(long, value_name = "PATH", env = "KENNEL_DATA", hide_env_values = true)]
+    pub(crate) data: Option<PathBuf>,
 }
 
 /// The flags of every command that makes a box.
@@ -102,6 +270,18 @@ pub(crate) struct Doctor {
     /// Print JSON instead of lines
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ModelName {
+    /// Each session has its own
+    PerSession,
+    /// All sessions have one together
+    Shared,
+    /// All sessions of a user have one together
+    PerUser,
+    /// Each call has its own
+    PerCall,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

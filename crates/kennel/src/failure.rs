@@ -6,6 +6,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 /// The codes that `env` and the container engines use for the same reasons.
+const SERVER_FAILED: u8 = 1;
 const KENNEL_FAILED: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
@@ -16,6 +17,12 @@ pub(crate) enum Failure {
     /// A box could not be made or used.
     #[error(transparent)]
     Box(#[from] BoxError),
+    /// The endpoint could not be taken.
+    #[error(transparent)]
+    Bind(#[from] kennel_gateway::BindError),
+    /// The server could not be started; why was said when it happened.
+    #[error("{0}")]
+    Server(String),
     /// An argument makes no sense.
     #[error("{0}")]
     Argument(String),
@@ -27,6 +34,16 @@ pub(crate) enum Failure {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+impl Failure {
+    /// What to do about it, where that is known.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Box(BoxError::Jail(error)) => error.hint().map(str::to_owned),
+            _ => None,
+        }
+    }
 }
 
 /// A failure as it is shown.
@@ -51,6 +68,7 @@ impl Shown {
             Failure::Box(BoxError::Jail(JailError::NotStarted(error))) if error.stage == Stage::Execute => {
                 if error.errno() == rustix::io::Errno::NOENT { NOT_FOUND } else { NOT_EXECUTABLE }
             }
+            Failure::Server(_) => SERVER_FAILED,
             _ => KENNEL_FAILED,
         };
         ExitCode::from(code)
@@ -60,9 +78,7 @@ impl Shown {
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kennel: {}", self.0)?;
-        if let Failure::Box(BoxError::Jail(error)) = &self.0
-            && let Some(hint) = error.hint()
-        {
+        if let Some(hint) = self.0.hint() {
             write!(f, "\n  hint: {hint}")?;
         }
         Ok(())

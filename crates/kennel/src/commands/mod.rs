@@ -1,21 +1,34 @@
 //! One module per command.
 
+mod asking;
+mod call;
+mod console;
 mod doctor;
 mod exec;
+mod launcher;
+mod naming;
+mod plain;
+mod run;
 mod sandbox;
 mod self_check;
+mod server;
+mod snippets;
 mod streams;
+mod tools;
 
 use crate::cli::{Arguments, Command};
 use crate::failure::{Failure, Shown};
 use clap::CommandFactory;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Does what the command line says.
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Shown> {
     match arguments.command {
         Command::Exec(flags) => exec::run(*flags).map_err(Shown::from),
+        Command::Run(flags) => run::run(*flags).map_err(Shown::from),
+        Command::Call(flags) => call::run(*flags).map_err(Shown::from),
+        Command::Tools(flags) => tools::run(*flags).map_err(Shown::from),
         Command::Doctor(flags) => doctor::run(&flags).map_err(Shown::from),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -32,5 +45,18 @@ fn print(text: &str) -> Result<(), Failure> {
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|source| Failure::System { what: "writing to standard output", source }),
+    }
+}
+
+/// Prints what comes from a server: to a terminal without what would play tricks on it, to a program as it is.
+fn print_foreign(text: &str) -> Result<(), Failure> {
+    if std::io::stdout().is_terminal() { print(&plain::printable(text)) } else { print(text) }
+}
+
+/// Says on standard error what did not keep the command from doing its work.
+fn complain(problems: &[String]) {
+    for problem in problems {
+        // Whoever has closed standard error does not want to know.
+        let _ = writeln!(std::io::stderr(), "kennel: {problem}");
     }
 }

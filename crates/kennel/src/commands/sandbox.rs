@@ -13,10 +13,30 @@ use std::path::{Path, PathBuf};
 /// Checks the flags against the rules and this machine.
 pub(crate) fn plan(flags: &BoxFlags, program: &OsStr) -> Result<BoxPlan, Failure> {
     let host = HostView::current();
-    let program = Path::new(program);
-    let programs = if program.components().count() > 1 { vec![host.cwd.join(program)] } else { Vec::new() };
+    let programs = programs(program, &host);
     let programs = programs.iter().map(PathBuf::as_path).collect::<Vec<_>>();
     Ok(spec(flags, &host.cwd)?.plan(&host, &MountRules::for_user(&host.home), &programs)?)
+}
+
+/// The programs that are named by path, and not to be found on `PATH`.
+pub(crate) fn programs(program: &OsStr, host: &HostView) -> Vec<PathBuf> {
+    let program = Path::new(program);
+    if program.components().count() > 1 { vec![host.cwd.join(program)] } else { Vec::new() }
+}
+
+/// Whether a path is granted already.
+pub(crate) fn grants(spec: &BoxSpec, path: &Path) -> bool {
+    spec.mounts.iter().any(|mount| mount.mount_path.is_none() && path.starts_with(&mount.host_path))
+}
+
+/// A path at the same place, read-only.
+pub(crate) fn read_only(path: PathBuf) -> MountSpec {
+    MountSpec { host_path: path, mount_path: None, mode: AccessMode::ReadOnly }
+}
+
+/// The values of the variables that are passed to the box, which output must not show.
+pub(crate) fn passed_on(flags: &BoxFlags) -> Vec<String> {
+    flags.env.iter().filter_map(|text| variable(text).ok()).map(|(_, value)| value).collect()
 }
 
 /// The way in which the box will be made if all goes well, known before it is planned.
@@ -27,7 +47,7 @@ pub(crate) fn first_isolation(flags: &BoxFlags) -> Isolation {
     }
 }
 
-fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
+pub(crate) fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
     let mounts = |paths: &[PathBuf], mode| paths.iter().map(move |path| mount(path, mode, cwd)).collect::<Vec<_>>();
     Ok(BoxSpec {
         engine: match flags.engine {

@@ -20,6 +20,12 @@ pub(crate) fn hostile() -> &'static Path {
     HOSTILE.get_or_init(|| built(&["-p", "kennel-testkit", "--bin", "kennel-hostile"], "kennel-hostile"))
 }
 
+/// The MCP server that does all that a server can do, well or badly.
+pub(crate) fn fixture() -> &'static Path {
+    static FIXTURE: OnceLock<PathBuf> = OnceLock::new();
+    FIXTURE.get_or_init(|| built(&["-p", "kennel-testkit", "--bin", "kennel-fixture"], "kennel-fixture"))
+}
+
 /// A Kennel that holds many boxes.
 pub(crate) fn many_boxes() -> &'static Path {
     static MANY_BOXES: OnceLock<PathBuf> = OnceLock::new();

@@ -87,6 +87,12 @@ impl Kept {
         self.child.id()
     }
 
+    /// Its standard error, if it was piped and nobody has taken it.
+    #[track_caller]
+    pub(crate) fn stderr(&mut self) -> std::process::ChildStderr {
+        self.child.stderr.take().expect("standard error is a pipe")
+    }
+
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()

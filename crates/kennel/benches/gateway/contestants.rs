@@ -1,0 +1,168 @@
+//! Who takes part: the fixture, the bare server, the floor, Kennel, and the gateways of others that are installed.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::process::Command;
+
+use crate::caller::Door;
+use crate::program::{Kind, Places, Program};
+
+/// What this program is told to be the bare server, or the floor.
+pub(crate) const SERVE_BARE: &str = "serve-bare";
+pub(crate) const SERVE_FLOOR: &str = "serve-floor";
+
+/// What Kennel knows about the server when it starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Acquaintance {
+    /// It has run it before.
+    Known,
+    /// It has never seen it.
+    New,
+}
+
+/// Whether the gateways of others take part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peers {
+    Invited,
+    LeftOut,
+}
+
+/// All that take part; those that are absent are named.
+pub(crate) fn all(places: &Places, others: Peers) -> io::Result<Vec<Program>> {
+    let own = env::current_exe()?;
+    let fixture = places.fixture.clone();
+    let direct = Program {
+        name: "direct stdio",
+        kind: Kind::Direct,
+        doors: vec![("direct stdio", Door::Pipe)],
+        tool_prefix: "",
+        command: None,
+    };
+    let bare = program("bare axum, no process", Kind::Bare, Door::Post("/"), {
+        let own = own.clone();
+        move |port| Ok(words(&own, [SERVE_BARE.into(), port.to_string().into()]))
+    });
+    let floor = program("floor", Kind::Floor, Door::Post("/"), move |port| {
+        Ok(words(&own, [SERVE_FLOOR.into(), port.to_string().into(), fixture.clone().into()]))
+    });
+    let mut shared = kennel("kennel, shared", Kind::Shared, "shared", Acquaintance::Known, places);
+    shared.doors = vec![
+        ("kennel, shared", Door::Session("/mcp")),
+        ("kennel, shared, /rpc", Door::Post("/rpc")),
+        ("kennel, shared, /ws", Door::Socket("/ws")),
+    ];
+    let per_session = kennel("kennel, per session", Kind::PerSession, "per-session", Acquaintance::Known, places);
+    let mut all = vec![direct, bare, floor, shared, per_session];
+    if others == Peers::Invited {
+        all.extend(peers(places));
+    }
+    Ok(all)
+}
+
+/// Kennel, with everything that it does by default.
+pub(crate) fn kennel(
+    name: &'static str,
+    kind: Kind,
+    model: &'static str,
+    acquaintance: Acquaintance,
+    places: &Places,
+) -> Program {
+    let (scratch, fixture) = (places.scratch.clone(), places.fixture.clone());
+    let starts = AtomicU32::new(0);
+    program(name, kind, Door::Session("/mcp"), move |port| {
+        let data = match acquaintance {
+            Acquaintance::Known => scratch.join(format!("data-{model}")),
+            Acquaintance::New => scratch.join(format!("data-new-{}", starts.fetch_add(1, Ordering::Relaxed))),
+        };
+        let listen = format!("127.0.0.1:{port}");
+        let words: [OsString; 9] = [
+            "run".into(),
+            "--model".into(),
+            model.into(),
+            "--listen".into(),
+            listen.into(),
+            "--data".into(),
+            data.into(),
+            "--".into(),
+            fixture.clone().into(),
+        ];
+        Ok(self::words(Path::new(env!("CARGO_BIN_EXE_kennel")), words))
+    })
+}
+
+/// The gateways of others, where `scripts/install-peers` has put them.
+fn peers(places: &Places) -> Vec<Program> {
+    let node = env::var_os("KENNEL_TEST_NODE_BIN").map(|directory| PathBuf::from(directory).join("node"));
+    let node = node.filter(|node| node.is_file()).unwrap_or_else(|| "node".into());
+    let mut found = Vec::new();
+    let mut add = |name, variable: &str, door, make: fn(Peer<'_>) -> io::Result<Command>| {
+        let (node, scratch, fixture) = (node.clone(), places.scratch.clone(), places.fixture.clone());
+        match env::var_os(variable).map(PathBuf::from).filter(|path| path.is_file()) {
+            None => println!("{name} is not installed: scripts/install-peers does that, ${variable} says where it is."),
+            Some(path) => found.push(program(name, Kind::Peer, door, move |port| {
+                make(Peer { node: &node, path: &path, scratch: &scratch, fixture: &fixture, port: port.to_string() })
+            })),
+        }
+    };
+    add("supergateway 4.0.0", "KENNEL_TEST_PEER_SUPERGATEWAY", Door::Session("/mcp"), |peer| {
+        let mut command = words(peer.node, [peer.path.into(), "--stdio".into(), peer.fixture.into()]);
+        command.args(["--outputTransport", "streamableHttp", "--stateful", "--logLevel", "none"]);
+        command.args(["--port", &peer.port]);
+        Ok(command)
+    });
+    add("mcp-proxy 6.7.19 (npm)", "KENNEL_TEST_PEER_MCP_PROXY_NPM", Door::Session("/mcp"), |peer| {
+        let mut command = words(peer.node, [peer.path.into()]);
+        command.args(["--host", "127.0.0.1", "--server", "stream", "--port", &peer.port, "--"]).arg(peer.fixture);
+        Ok(command)
+    });
+    add("mcp-proxy 0.13.0 (PyPI)", "KENNEL_TEST_PEER_MCP_PROXY_PYPI", Door::Session("/mcp"), |peer| {
+        let mut command = words(peer.path, ["--port".into(), peer.port.into()]);
+        command.args(["--log-level", "ERROR", "--"]).arg(peer.fixture);
+        Ok(command)
+    });
+    add("mcp-proxy 0.6.0 (crate)", "KENNEL_TEST_PEER_MCP_PROXY_CRATE", Door::Session("/"), |peer| {
+        let config = peer.scratch.join("mcp-proxy.toml");
+        let (port, fixture) = (&peer.port, peer.fixture.display());
+        let text = format!(
+            "[proxy]\nname = \"bench\"\nseparator = \"/\"\n[proxy.listen]\nhost = \"127.0.0.1\"\nport = {port}\n\
+             [[backends]]\nname = \"fixture\"\ntransport = \"stdio\"\ncommand = \"{fixture}\"\n\
+             [observability]\nlog_level = \"error\"\n"
+        );
+        fs::write(&config, text)?;
+        Ok(words(peer.path, ["--config".into(), config.into()]))
+    });
+    for program in &mut found {
+        if program.main_door() == Door::Session("/") {
+            program.tool_prefix = "fixture/";
+        }
+    }
+    found
+}
+
+/// What the command of a peer is made from.
+struct Peer<'a> {
+    node: &'a Path,
+    path: &'a Path,
+    scratch: &'a Path,
+    fixture: &'a Path,
+    port: String,
+}
+
+fn program(
+    name: &'static str,
+    kind: Kind,
+    door: Door,
+    command: impl Fn(u16) -> io::Result<Command> + 'static,
+) -> Program {
+    Program { name, kind, doors: vec![(name, door)], tool_prefix: "", command: Some(Box::new(command)) }
+}
+
+fn words<const N: usize>(program: &Path, arguments: [OsString; N]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
