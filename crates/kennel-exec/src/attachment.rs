@@ -48,6 +48,12 @@ impl Feed {
     pub fn send(&self, bytes: Bytes) -> Result<(), FeedError> {
         self.0.stdin.feed(bytes)
     }
+
+    /// The same, written together with what others send at the same time: a little later, and cheaper by far where many
+    /// send.
+    pub fn send_together(&self, bytes: Bytes) -> Result<(), FeedError> {
+        self.0.stdin.feed_together(bytes)
+    }
 }
 
 /// The one live hold on a session.
@@ -116,7 +122,14 @@ impl Attachment {
     /// Takes the events after `after` one by one, first those that are kept, then those to come.
     pub fn subscribe(&self, id: &ProcessId, after: Seq) -> Result<Subscription, EventsError> {
         let process = self.session.find(id).ok_or_else(|| EventsError::Unknown(id.clone()))?;
-        Subscription::new(&process.log, after)
+        Subscription::new(process, after)
+    }
+
+    /// The same for a consumer that reads standard output in its own task: a chunk is there with one wake less, but
+    /// nothing is read while the consumer does not wait for it. The process blocks when its pipe is full.
+    pub fn attend(&self, id: &ProcessId, after: Seq) -> Result<Subscription, EventsError> {
+        let process = self.session.find(id).ok_or_else(|| EventsError::Unknown(id.clone()))?;
+        Ok(Subscription::new(process, after)?.attending())
     }
 
     /// Gives up the place kept for whoever reads or subscribes next: unless something is subscribed, the process

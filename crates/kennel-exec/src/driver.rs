@@ -91,9 +91,13 @@ async fn live(
     let BoxProcess { stdin, stdout, stderr, handle } = child;
     let last_call = CancellationToken::new();
     let mut pumps = JoinSet::new();
-    for (stream, pipe) in [(Stream::Stdout, stdout), (Stream::Stderr, stderr)] {
-        pumps.spawn(Pump::new(Arc::clone(process), stream, pipe, last_call.clone()).run());
-    }
+    let pump = |stream, pipe| Pump::new(Arc::clone(process), stream, pipe, last_call.clone()).run();
+    pumps.spawn(pump(Stream::Stderr, stderr));
+    process.stdout.open(pump(Stream::Stdout, stdout));
+    pumps.spawn({
+        let process = Arc::clone(process);
+        async move { process.stdout.run().await }
+    });
     let mut writer = JoinSet::new();
     if process.stdin.open(stdin) {
         let process = Arc::clone(process);
@@ -106,6 +110,7 @@ async fn live(
         biased;
         report = handle.wait() => {
             process.has_exited(report);
+            process.stdout.last_call();
             writer.shutdown().await;
             process.stdin.abandon();
             tokio::select! {
@@ -120,6 +125,7 @@ async fn live(
             let ended = running_box.destroy().await;
             let report = timeout(process.limits.drain, handle.wait()).await.unwrap_or(ExitReport::BOX_ENDED);
             process.has_exited(report);
+            process.stdout.last_call();
             writer.shutdown().await;
             process.stdin.abandon();
             process.box_has_ended(ended);

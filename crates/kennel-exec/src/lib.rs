@@ -44,6 +44,7 @@ mod ids;
 mod limits;
 mod lines;
 mod log;
+mod outlet;
 mod process;
 mod pump;
 mod queue;

@@ -7,6 +7,7 @@ use crate::limits::Limits;
 use crate::sync::lock;
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::task::Waker;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -28,6 +29,10 @@ struct State {
     course: Course,
     consumers: Consumers,
     touched: Instant,
+    /// Whether a consumer attends, for whom nothing is kept that it has seen.
+    is_attended: bool,
+    /// The consumer that attends, while it waits.
+    attendant: Option<Waker>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +59,8 @@ impl EventLog {
                 course: Course::Open,
                 consumers: Consumers::expected(),
                 touched: Instant::now(),
+                is_attended: false,
+                attendant: None,
             }),
             news: watch::Sender::new(()),
             room: Notify::new(),
@@ -76,9 +83,9 @@ impl EventLog {
 
     /// Appends an event, unless the log is closed.
     pub(crate) fn append(&self, kind: EventKind) {
-        self.change(|state| {
+        let attendant = self.change(|state| {
             if state.course != Course::Open {
-                return;
+                return None;
             }
             if kind == EventKind::Closed {
                 state.course = Course::Closed;
@@ -87,14 +94,18 @@ impl EventLog {
             state.last = state.last.next();
             state.bytes += kind.size();
             state.events.push_back(Event { seq: state.last, kind });
+            state.attendant.take()
         });
-        self.news.send_replace(());
+        self.tell(attendant);
     }
 
     /// Says that nothing will ever be appended, because there is no process.
     pub(crate) fn never_started(&self) {
-        self.change(|state| state.course = Course::NeverStarted);
-        self.news.send_replace(());
+        let attendant = self.change(|state| {
+            state.course = Course::NeverStarted;
+            state.attendant.take()
+        });
+        self.tell(attendant);
     }
 
     /// The events after `after`, waiting for the first of them or the end of the log.
@@ -132,17 +143,29 @@ impl EventLog {
 
     /// Acknowledges `seen` and finds the event after it.
     pub(crate) fn advance(&self, id: ConsumerId, seen: Seq) -> Result<Found, EventsError> {
+        let found = self.change(|state| state.advance(id, seen));
+        self.room.notify_waiters();
+        found
+    }
+
+    /// From now on a consumer attends.
+    pub(crate) fn begin_attending(&self) {
+        self.change(|state| state.is_attended = true);
+    }
+
+    /// Says that the consumer that attends is awake, so that what it reads itself does not wake it.
+    pub(crate) fn attendant_is_awake(&self) {
+        self.change(|state| state.attendant = None);
+    }
+
+    /// The same as [`EventLog::advance`] for the consumer that attends, which is woken when there is more.
+    pub(crate) fn attend(&self, id: ConsumerId, seen: Seq, waker: &Waker) -> Result<Found, EventsError> {
         let found = self.change(|state| {
-            if !state.consumers.acknowledge(id, seen) {
-                return Err(EventsError::Detached);
+            let found = state.advance(id, seen)?;
+            if let Found::NothingYet = found {
+                state.attendant = Some(waker.clone());
             }
-            state.touched = Instant::now();
-            let event = state.take(seen, 0)?.pop();
-            Ok(match event {
-                Some(event) => Found::Event(event),
-                None if state.course == Course::Closed => Found::End,
-                None => Found::NothingYet,
-            })
+            Ok(found)
         });
         self.room.notify_waiters();
         found
@@ -150,9 +173,12 @@ impl EventLog {
 
     /// Changes who consumes; wakes whoever that concerns.
     pub(crate) fn consumers(&self, change: impl FnOnce(&mut Consumers)) {
-        self.change(|state| change(&mut state.consumers));
+        let attendant = self.change(|state| {
+            change(&mut state.consumers);
+            state.attendant.take()
+        });
         self.room.notify_waiters();
-        self.news.send_replace(());
+        self.tell(attendant);
     }
 
     /// The oldest and the newest event: the oldest is one past the newest where none is kept.
@@ -165,6 +191,14 @@ impl EventLog {
         self.change(|state| state.touched)
     }
 
+    /// Wakes whoever waits for more.
+    fn tell(&self, attendant: Option<Waker>) {
+        if let Some(attendant) = attendant {
+            attendant.wake();
+        }
+        self.news.send_replace(());
+    }
+
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut lock(&self.state))
     }
@@ -173,6 +207,25 @@ impl EventLog {
 impl State {
     fn oldest(&self) -> Seq {
         self.events.front().map_or(self.last.next(), |event| event.seq)
+    }
+
+    fn advance(&mut self, id: ConsumerId, seen: Seq) -> Result<Found, EventsError> {
+        if !self.consumers.acknowledge(id, seen) {
+            return Err(EventsError::Detached);
+        }
+        self.touched = Instant::now();
+        if self.is_attended {
+            let floor = self.consumers.floor().unwrap_or(seen);
+            while let Some(event) = self.events.pop_front_if(|event| event.seq <= floor) {
+                self.bytes -= event.kind.size();
+            }
+        }
+        let event = self.events.get(self.place_after(seen)?).cloned();
+        Ok(match event {
+            Some(event) => Found::Event(event),
+            None if self.course == Course::Closed => Found::End,
+            None => Found::NothingYet,
+        })
     }
 
     /// Drops what may be dropped until there is room; false where there is none.
@@ -187,8 +240,8 @@ impl State {
         true
     }
 
-    /// The events after `after`, as many as fit, but at least one if there is one.
-    fn take(&self, after: Seq, max_bytes: usize) -> Result<Vec<Event>, EventsError> {
+    /// Where the event after `after` is among those that are kept, or will be.
+    fn place_after(&self, after: Seq) -> Result<usize, EventsError> {
         if self.course == Course::NeverStarted {
             return Err(EventsError::NeverStarted);
         }
@@ -199,10 +252,14 @@ impl State {
         let Some(skipped) = expected.get().checked_sub(oldest.get()) else {
             return Err(EventsError::Gap { expected, received: oldest });
         };
+        Ok(usize::try_from(skipped).map_or(self.events.len(), |skipped| skipped.min(self.events.len())))
+    }
+
+    /// The events after `after`, as many as fit, but at least one if there is one.
+    fn take(&self, after: Seq, max_bytes: usize) -> Result<Vec<Event>, EventsError> {
         let mut left = max_bytes;
         let mut taken = Vec::new();
-        let skipped = usize::try_from(skipped).map_or(self.events.len(), |skipped| skipped.min(self.events.len()));
-        for event in self.events.range(skipped..) {
+        for event in self.events.range(self.place_after(after)?..) {
             match left.checked_sub(event.kind.size().max(1)) {
                 Some(less) => left = less,
                 None if taken.is_empty() => left = 0,

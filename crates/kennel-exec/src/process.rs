@@ -5,6 +5,7 @@ use crate::event::{EventKind, Seq};
 use crate::ids::ProcessId;
 use crate::limits::{Graces, Limits};
 use crate::log::EventLog;
+use crate::outlet::Outlet;
 use crate::stderr::StderrRing;
 use crate::stdin::Stdin;
 use crate::sync::lock;
@@ -52,6 +53,7 @@ pub(crate) struct Process {
     pub(crate) limits: Arc<Limits>,
     pub(crate) log: Arc<EventLog>,
     pub(crate) stdin: Stdin,
+    pub(crate) stdout: Outlet,
     /// Cancelled when the process, if it is closed, is no longer to be kept.
     pub(crate) forgotten: CancellationToken,
     stderr: Mutex<StderrRing>,
@@ -74,6 +76,7 @@ impl Process {
             id,
             log: Arc::new(EventLog::new(&limits)),
             stdin: Stdin::new(&limits),
+            stdout: Outlet::default(),
             forgotten,
             stderr: Mutex::new(StderrRing::new(&limits)),
             handle: Mutex::new(None),

@@ -64,7 +64,8 @@ impl Pump {
         // Chunks are cut from one block until little of it is left, so that small ones do not cost a block each. A
         // process that writes much is read in large chunks, others do not hold the memory for it.
         if buffer.capacity() <= self.block / 8 {
-            *buffer = BytesMut::with_capacity(self.block);
+            // Takes the old block where nobody has chunks of it any more.
+            buffer.reserve(self.block);
         }
         if !self.last_call.is_cancelled() {
             tokio::select! {

@@ -137,6 +137,11 @@ impl Stdin {
         self.queue.feed(bytes)
     }
 
+    /// Writes `bytes` together with what others feed at the same time.
+    pub(crate) fn feed_together(&self, bytes: Bytes) -> Result<(), FeedError> {
+        self.queue.feed_together(bytes)
+    }
+
     fn settle(&self, id: WriteId, outcome: WriteOutcome) {
         if let Some(write) = lock(&self.ledger).writes.get_mut(&id) {
             write.progress = Progress::Done(outcome);

@@ -127,7 +127,7 @@ impl Default for Limits {
             connections: 20_000,
             idle_connection: Duration::from_secs(90),
             body_timeout: Duration::from_mins(1),
-            buffer_bytes: 64 * KIB,
+            buffer_bytes: 512 * KIB,
             mailbox: MailboxLimits::default(),
             patience: Duration::from_secs(5),
             keep_alive: Duration::from_secs(15),

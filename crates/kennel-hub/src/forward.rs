@@ -14,6 +14,9 @@ use kennel_wire::{ErrorCode, Id, Kind, Message, RawJson, notification, success_r
 use std::sync::Arc;
 use tokio::time::Instant;
 
+/// From how many unanswered requests on what is sent to a process is sent together.
+const CROWD: usize = 4;
+
 /// The methods that do nothing but look, so that asking twice does no harm.
 const LOOKING: &[&str] = &[
     "tools/list",
@@ -146,9 +149,12 @@ impl Exchange {
             let input = link.input.clone();
             pending.stage = Stage::Sent(link.generation);
             state.pending.insert(number, pending);
+            // Where many ask, others are about to.
+            let is_crowded = state.pending.len() >= CROWD;
             drop(state);
+            let outcome = if is_crowded { input.send_together(sent) } else { input.send(sent) };
             // Where the input is closed, the end of the process is on its way and answers the request.
-            if input.send(sent) != Err(FeedError::Full) {
+            if outcome != Err(FeedError::Full) {
                 self.core.watch();
                 return;
             }

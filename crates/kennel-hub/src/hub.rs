@@ -164,12 +164,20 @@ impl Hub {
         self.0.book.is_written()
     }
 
-    /// Finds out, with a process of its own, whether the server can be started and what it says.
+    /// Finds out whether the server can be started and what it says: with the process that clients will share, or with
+    /// one for this alone.
     pub async fn try_out(&self) -> Result<Arc<Handshake>, String> {
-        let exchange = self.0.exchange("trial".to_owned(), Sharing::OneCall, &Introduction::plain().params);
+        let exchange = match self.0.settings.model {
+            ProcessModel::Shared => self.0.exchange("shared".to_owned(), Sharing::Shared, &Introduction::of_kennel()),
+            ProcessModel::PerSession | ProcessModel::PerUser | ProcessModel::PerCall => {
+                self.0.exchange("trial".to_owned(), Sharing::OneCall, &Introduction::plain().params)
+            }
+        };
         let exchange = exchange.map_err(|fault| fault.text().to_owned())?;
         let outcome = exchange.opened().await.map_err(|fault| fault.text().to_owned());
-        self.0.retire("trial");
+        if exchange.sharing == Sharing::OneCall {
+            self.0.retire(&exchange.name);
+        }
         outcome
     }
 

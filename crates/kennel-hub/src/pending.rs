@@ -100,6 +100,10 @@ impl PendingTable {
         self.requests.get_mut(&number)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }

@@ -52,7 +52,7 @@ impl Live {
         settings: Arc<Settings>,
     ) -> Result<Self, String> {
         let Launched { attachment, process } = &launched;
-        let subscription = attachment.subscribe(process, Seq::START).map_err(|error| error.to_string())?;
+        let subscription = attachment.attend(process, Seq::START).map_err(|error| error.to_string())?;
         let feed = attachment.feed(process).map_err(|error| error.to_string())?;
         Ok(Self {
             generation,

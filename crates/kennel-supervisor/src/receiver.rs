@@ -71,6 +71,11 @@ impl Input {
     pub fn send(&self, line: Bytes) -> Result<(), FeedError> {
         self.0.send(line)
     }
+
+    /// The same, written together with what others send at the same time.
+    pub fn send_together(&self, line: Bytes) -> Result<(), FeedError> {
+        self.0.send_together(line)
+    }
 }
 
 impl fmt::Debug for Input {

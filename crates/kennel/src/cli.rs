@@ -210,7 +210,7 @@ pub(crate) struct ServerFlags {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) restarts: u32,
     /// Seconds before the first of these restarts; each further one waits twice as long, up to a minute
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.25)]
     pub(crate) restart_delay: f64,
     /// Look for a newer version of the package, instead of running the one that is installed
     #[arg(long)]

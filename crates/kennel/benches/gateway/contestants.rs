@@ -99,32 +99,36 @@ fn peers(places: &Places) -> Vec<Program> {
     let node = env::var_os("KENNEL_TEST_NODE_BIN").map(|directory| PathBuf::from(directory).join("node"));
     let node = node.filter(|node| node.is_file()).unwrap_or_else(|| "node".into());
     let mut found = Vec::new();
-    let mut add = |name, variable: &str, door, make: fn(Peer<'_>) -> io::Result<Command>| {
+    let mut add = |name, variable: &str, path, tool_prefix, make: fn(Peer<'_>) -> io::Result<Command>| {
         let (node, scratch, fixture) = (node.clone(), places.scratch.clone(), places.fixture.clone());
         match env::var_os(variable).map(PathBuf::from).filter(|path| path.is_file()) {
             None => println!("{name} is not installed: scripts/install-peers does that, ${variable} says where it is."),
-            Some(path) => found.push(program(name, Kind::Peer, door, move |port| {
-                make(Peer { node: &node, path: &path, scratch: &scratch, fixture: &fixture, port: port.to_string() })
-            })),
+            Some(program) => found.push(Program {
+                tool_prefix,
+                ..self::program(name, Kind::Peer, Door::Session(path), move |port| {
+                    let port = port.to_string();
+                    make(Peer { node: &node, program: &program, scratch: &scratch, fixture: &fixture, port })
+                })
+            }),
         }
     };
-    add("supergateway 4.0.0", "KENNEL_TEST_PEER_SUPERGATEWAY", Door::Session("/mcp"), |peer| {
-        let mut command = words(peer.node, [peer.path.into(), "--stdio".into(), peer.fixture.into()]);
+    add("supergateway 4.0.0", "KENNEL_TEST_PEER_SUPERGATEWAY", "/mcp", "", |peer| {
+        let mut command = words(peer.node, [peer.program.into(), "--stdio".into(), peer.fixture.into()]);
         command.args(["--outputTransport", "streamableHttp", "--stateful", "--logLevel", "none"]);
         command.args(["--port", &peer.port]);
         Ok(command)
     });
-    add("mcp-proxy 6.7.19 (npm)", "KENNEL_TEST_PEER_MCP_PROXY_NPM", Door::Session("/mcp"), |peer| {
-        let mut command = words(peer.node, [peer.path.into()]);
+    add("mcp-proxy 6.7.19 (npm)", "KENNEL_TEST_PEER_MCP_PROXY_NPM", "/mcp", "", |peer| {
+        let mut command = words(peer.node, [peer.program.into()]);
         command.args(["--host", "127.0.0.1", "--server", "stream", "--port", &peer.port, "--"]).arg(peer.fixture);
         Ok(command)
     });
-    add("mcp-proxy 0.13.0 (PyPI)", "KENNEL_TEST_PEER_MCP_PROXY_PYPI", Door::Session("/mcp"), |peer| {
-        let mut command = words(peer.path, ["--port".into(), peer.port.into()]);
+    add("mcp-proxy 0.13.0 (PyPI)", "KENNEL_TEST_PEER_MCP_PROXY_PYPI", "/mcp", "", |peer| {
+        let mut command = words(peer.program, ["--port".into(), peer.port.into()]);
         command.args(["--log-level", "ERROR", "--"]).arg(peer.fixture);
         Ok(command)
     });
-    add("mcp-proxy 0.6.0 (crate)", "KENNEL_TEST_PEER_MCP_PROXY_CRATE", Door::Session("/"), |peer| {
+    add("mcp-proxy 0.6.0 (crate)", "KENNEL_TEST_PEER_MCP_PROXY_CRATE", "/", "fixture/", |peer| {
         let config = peer.scratch.join("mcp-proxy.toml");
         let (port, fixture) = (&peer.port, peer.fixture.display());
         let text = format!(
@@ -133,20 +137,15 @@ fn peers(places: &Places) -> Vec<Program> {
              [observability]\nlog_level = \"error\"\n"
         );
         fs::write(&config, text)?;
-        Ok(words(peer.path, ["--config".into(), config.into()]))
+        Ok(words(peer.program, ["--config".into(), config.into()]))
     });
-    for program in &mut found {
-        if program.main_door() == Door::Session("/") {
-            program.tool_prefix = "fixture/";
-        }
-    }
     found
 }
 
 /// What the command of a peer is made from.
 struct Peer<'a> {
     node: &'a Path,
-    path: &'a Path,
+    program: &'a Path,
     scratch: &'a Path,
     fixture: &'a Path,
     port: String,

@@ -70,6 +70,7 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
 /// Starts the server once, unless it is known from before, so that whoever typed the command sees whether it works.
 async fn prove(server: &Server) -> Result<(), Failure> {
     if server.hub.is_known() {
+        server.hub.warm();
         return Ok(());
     }
     server.console.say("starting", &format!("starting {}", server.name), json!({}));
