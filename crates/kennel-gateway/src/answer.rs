@@ -1,6 +1,7 @@
 //! How requests that came by HTTP are answered: as plain JSON where the response is all there is and comes soon, as a
 //! stream of events otherwise.
 
+use crate::alarm::Alarm;
 use crate::body::Body;
 use crate::feed::EventFeed;
 use crate::reply::{self, Reply};
@@ -10,7 +11,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http::StatusCode;
 use kennel_hub::{Mailbox, Outgoing, OutgoingKind};
 use std::sync::Arc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 /// Where the answer to a request comes in. When the client goes away before a stream has begun, it has no id to come
 /// back with, so nobody will read any more; the request itself goes on.
@@ -62,9 +63,14 @@ pub(crate) async fn answer(
     limits: &Limits,
 ) -> Reply {
     let _attached = inbox.mailbox().attach();
-    let deadline = Instant::now() + limits.patience;
+    let mut alarm = Alarm::set(session.alarms(), Instant::now() + limits.patience);
     while collected.len() < expected {
-        match timeout_at(deadline, inbox.mailbox().next()).await {
+        let next = tokio::select! {
+            biased;
+            next = inbox.mailbox().next() => Ok(next),
+            () = alarm.rings() => Err(()),
+        };
+        match next {
             Ok(Some(Outgoing { message, kind: OutgoingKind::Response })) if form == Form::Single => {
                 return reply::json(StatusCode::OK, message);
             }
@@ -74,14 +80,19 @@ pub(crate) async fn answer(
                 OutgoingKind::Withdrawn => expected -= 1,
                 OutgoingKind::Request | OutgoingKind::Notification => {
                     collected.push(outgoing);
+                    drop(alarm);
                     return stream(session, inbox, expected, collected, limits);
                 }
             },
             // The session is over; whoever asks again is told so.
             Ok(None) => return reply::empty(StatusCode::ACCEPTED),
-            Err(_) => return stream(session, inbox, expected, collected, limits),
+            Err(()) => {
+                drop(alarm);
+                return stream(session, inbox, expected, collected, limits);
+            }
         }
     }
+    drop(alarm);
     if expected == 0 {
         return reply::empty(StatusCode::ACCEPTED);
     }

@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod alarm;
 mod answer;
 mod body;
 mod budget;

@@ -109,7 +109,14 @@ impl McpDoor {
             evicted.value.end();
         }
         let unsolicited = Mailbox::new(self.limits.mailbox);
-        let initialized = self.hub.initialize(principal, message, Arc::clone(&unsolicited)).await;
+        let mut initialized = self.hub.initialize(principal, message.clone(), Arc::clone(&unsolicited)).await;
+        // Clients rarely end their sessions: one that nobody uses makes room for one that somebody does.
+        if let Err(Refused { reason: RefusedReason::Saturated { .. }, .. }) = initialized
+            && let Ok(evicted) = self.sessions.evict()
+        {
+            evicted.value.end();
+            initialized = self.hub.initialize(principal, message, Arc::clone(&unsolicited)).await;
+        }
         let (session, response) = initialized.map_err(refused)?;
         let name = session.id().as_str().to_owned();
         let Ok(value) = HeaderValue::from_str(&name) else {

@@ -1,5 +1,6 @@
 //! A client's session as the HTTP door sees it: the hub's session and the streams that lead to the client.
 
+use crate::alarm::SpareAlarm;
 use crate::budget::Budget;
 use crate::settings::ReplayLimits;
 use crate::streams::Streams;
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 pub(crate) struct HttpSession {
     session: Session,
     streams: Mutex<Streams<Mailbox>>,
+    alarm: SpareAlarm,
 }
 
 /// The sessions of a gateway.
@@ -24,11 +26,17 @@ pub(crate) type UsedSession = InUse<HttpSession>;
 
 impl HttpSession {
     pub(crate) fn new(session: Session, unsolicited: Arc<Mailbox>, limits: ReplayLimits, budget: Arc<Budget>) -> Self {
-        Self { session, streams: Mutex::new(Streams::new(limits, budget, unsolicited, Instant::now())) }
+        let streams = Mutex::new(Streams::new(limits, budget, unsolicited, Instant::now()));
+        Self { session, streams, alarm: SpareAlarm::default() }
     }
 
     pub(crate) fn hub(&self) -> &Session {
         &self.session
+    }
+
+    /// For the request that waits just now.
+    pub(crate) fn alarms(&self) -> &SpareAlarm {
+        &self.alarm
     }
 
     /// The streams; the lock is never held over an await.

@@ -64,17 +64,26 @@ impl<T> Table<T> {
         let mut state = lock(&self.state);
         let mut evicted = None;
         if state.entries.len() + state.reserved >= self.most {
-            let idle = state.entries.iter().filter_map(|(id, entry)| Some((entry.unused()?, id)));
-            let Some((unused, id)) = idle.max().map(|(unused, id)| (unused, id.clone())) else {
-                return Err(Full { retry_after: self.floor });
-            };
-            if unused < self.floor {
-                return Err(Full { retry_after: self.floor.saturating_sub(unused) });
-            }
-            evicted = state.entries.remove(&id);
+            evicted = Some(self.evict_from(&mut state)?);
         }
         state.reserved += 1;
         Ok((Place(Arc::clone(self)), evicted))
+    }
+
+    /// Takes out the session that was unused the longest, if that is long enough.
+    pub(crate) fn evict(&self) -> Result<Arc<Entry<T>>, Full> {
+        self.evict_from(&mut lock(&self.state))
+    }
+
+    fn evict_from(&self, state: &mut State<T>) -> Result<Arc<Entry<T>>, Full> {
+        let idle = state.entries.iter().filter_map(|(id, entry)| Some((entry.unused()?, id)));
+        let Some((unused, id)) = idle.max().map(|(unused, id)| (unused, id.clone())) else {
+            return Err(Full { retry_after: self.floor });
+        };
+        if unused < self.floor {
+            return Err(Full { retry_after: self.floor.saturating_sub(unused) });
+        }
+        state.entries.remove(&id).ok_or(Full { retry_after: self.floor })
     }
 
     /// The session with this id, if it belongs to the principal. It counts as used.

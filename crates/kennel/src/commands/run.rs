@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 /// Serves until it is told to stop.
 pub(crate) fn run(flags: Run) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(8))
+        .worker_threads(workers())
         .enable_all()
         .build()
         .map_err(|source| Failure::System { what: "starting the event loop", source })?;
@@ -130,4 +130,10 @@ fn stop_signals() -> Result<CancellationToken, Failure> {
         }
     });
     Ok(stop)
+}
+
+/// How many threads serve clients: half as many as there are processors, because the servers need the others, and on few
+/// processors threads cost more by waking each other than they bring.
+fn workers() -> usize {
+    (std::thread::available_parallelism().map_or(1, usize::from) / 2).clamp(1, 8)
 }
