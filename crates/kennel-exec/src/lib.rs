@@ -29,6 +29,9 @@
 //! consumer is late, slow or away for a moment loses nothing however much it writes: it waits, at most until its
 //! session is ended. A process that nobody wants to listen to must be released.
 //!
+//! A consumer may also [attend](Attachment::attend) a process: it reads standard output in its own task, nothing is read
+//! ahead for it, and what it has seen is dropped at once. That is for proxies, which need speed and no replay.
+//!
 //! There is one place per process: reads made while something is subscribed hold nothing back, and of two parties
 //! that both read, the later one holds the place. Independent consumers should subscribe. Whoever asks for an event
 //! that is gone gets [`EventsError::Gap`], for that process alone.

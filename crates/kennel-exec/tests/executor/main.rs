@@ -2,6 +2,7 @@
 // Clippy knows test functions, but not the helpers beside them.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+mod attending;
 mod back_pressure;
 mod events;
 mod feeding;

@@ -138,6 +138,25 @@ async fn a_full_table_refuses_until_a_session_was_unused_for_long_enough() {
 }
 
 #[tokio::test]
+async fn where_no_further_process_may_run_a_session_that_is_unused_goes() {
+    let floor = Duration::from_millis(500);
+    let limits = Limits { idle_session_floor: floor, ..Limits::default() };
+    let processes = kennel_hub::Limits { instances: 1, ..kennel_hub::Limits::default() };
+    let scene = Scene::bounded(Settings { limits, ..Settings::default() }, processes).await;
+    let mut first = scene.session("2025-11-25").await;
+    let mut connection = scene.connect().await;
+    assert_eq!(connection.post(&[], &initialize("2025-11-25")).await.status, 503, "the first was used just now");
+    let admitted = async {
+        while connection.post(&[], &initialize("2025-11-25")).await.status != 200 {
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(SOON, admitted).await.expect("a place becomes free");
+    assert_eq!(first.post(&echo(1, "there?")).await.status, 404, "the unused one had to go");
+    scene.end().await;
+}
+
+#[tokio::test]
 async fn a_server_that_cannot_start_is_told_as_an_error_of_the_request() {
     let scene = Scene::new().await;
     scene.engine.refuse(Some("there is no room"));

@@ -46,6 +46,11 @@ pub(crate) struct Scene {
 
 /// A hub over a scripted server.
 pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
+    hub_of(kennel_hub::Limits::default())
+}
+
+/// The same within bounds.
+pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Executor) {
     let gate = Gate(Arc::new(Semaphore::new(0)));
     let inner = gate.clone();
     let engine = FakeEngine::new(move |child| serve(child, inner.clone()));
@@ -55,7 +60,7 @@ pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
     let settings = ServerSettings {
         name: "scripted".into(),
         model: ProcessModel::PerSession,
-        limits: kennel_hub::Limits::default(),
+        limits,
         timeouts: Timeouts::default(),
         catalog: None,
         results: None,
@@ -75,7 +80,11 @@ impl Scene {
     }
 
     pub(crate) async fn of(settings: Settings) -> Self {
-        let (hub, engine, gate, executor) = hub();
+        Self::bounded(settings, kennel_hub::Limits::default()).await
+    }
+
+    pub(crate) async fn bounded(settings: Settings, limits: kennel_hub::Limits) -> Self {
+        let (hub, engine, gate, executor) = hub_of(limits);
         let listen = SocketAddr::new(settings.listen.ip(), 0);
         let gateway = Gateway::bind(Settings { listen, ..settings }).await.expect("a free port");
         let (address, shutdown) = (gateway.address(), CancellationToken::new());

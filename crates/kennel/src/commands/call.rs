@@ -60,7 +60,6 @@ pub(crate) fn run(flags: Call) -> Result<ExitCode, Failure> {
 
 /// The arguments as the tool wants them, by what the server's list says of it.
 async fn fitting(endpoint: &Endpoint, tool: &str, given: &Given) -> Result<RawJson, Failure> {
-    endpoint.wake().await?;
     let listing = Listing::ask(endpoint).await?;
     complain(&listing.problems);
     match listing.find(tool) {

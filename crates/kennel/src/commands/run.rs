@@ -2,7 +2,7 @@
 
 use crate::cli::Run;
 use crate::commands::console::Format;
-use crate::commands::server::Server;
+use crate::commands::server::{Memory, Server};
 use crate::commands::snippets;
 use crate::failure::Failure;
 use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token, serve_stdio};
@@ -35,7 +35,7 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
         ..Limits::default()
     };
     if flags.stdio {
-        let server = Server::new(flags.server, flags.command, format)?;
+        let server = Server::new(flags.server, flags.command, format, Memory::Kept)?;
         serve_stdio(server.hub.clone(), tokio::io::stdin(), tokio::io::stdout(), &limits, &stop).await;
         server.shutdown().await;
         return Ok(ExitCode::SUCCESS);
@@ -49,7 +49,7 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
     // Before anything is installed or started, so that clients can connect from the beginning and nobody takes the port.
     let gateway = Gateway::bind(Settings { listen: flags.listen, access, limits }).await?;
     let address = gateway.address();
-    let server = Server::new(flags.server, flags.command, format)?;
+    let server = Server::new(flags.server, flags.command, format, Memory::Kept)?;
     let serving = tokio::spawn(gateway.serve(server.hub.clone(), stop.clone()));
     let outcome = tokio::select! {
         outcome = prove(&server) => outcome,

@@ -17,6 +17,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Whether what the server offers is remembered from one run to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Yes, so that clients see it before the server is ready.
+    Kept,
+    /// No: whoever calls a tool of a script that was just changed means the new one.
+    None,
+}
+
 /// A hub and what it stands on.
 pub(crate) struct Server {
     pub(crate) name: String,
@@ -27,7 +36,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// Wires everything up; nothing is started yet. Must be called within a tokio runtime.
-    pub(crate) fn new(flags: ServerFlags, command: Vec<OsString>, format: Format) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        flags: ServerFlags,
+        command: Vec<OsString>,
+        format: Format,
+        memory: Memory,
+    ) -> Result<Self, Failure> {
         let name = flags.name.clone().unwrap_or_else(|| name_of(&command));
         let secrets = sandbox::passed_on(&flags.sandbox);
         let console = Arc::new(Console::new(&name, format, secrets));
@@ -62,6 +76,12 @@ impl Server {
         };
         supervision.check().map_err(|error| Failure::Argument(error.to_string()))?;
         let data = data_directory(flags.data.as_deref())?;
+        let catalog = match memory {
+            Memory::Kept => {
+                Some(CatalogPlace { directory: data.join("catalogs"), fingerprint: fingerprint(&flags, &command) })
+            }
+            Memory::None => None,
+        };
         let settings = ServerSettings {
             name: name.clone(),
             model: match flags.model {
@@ -77,10 +97,7 @@ impl Server {
                 ..Limits::default()
             },
             timeouts: Timeouts { inactivity: seconds("--call-timeout", flags.call_timeout)?, ..Timeouts::default() },
-            catalog: Some(CatalogPlace {
-                directory: data.join("catalogs"),
-                fingerprint: fingerprint(&flags, &command),
-            }),
+            catalog,
             results: None,
         };
         let inference = if flags.no_infer { Inference::Off } else { Inference::Granted };

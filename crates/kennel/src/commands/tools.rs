@@ -17,7 +17,6 @@ const NARROWEST: usize = 24;
 pub(crate) fn run(flags: Tools) -> Result<ExitCode, Failure> {
     let Tools { whom, json } = flags;
     with_endpoint(whom, async |endpoint| {
-        endpoint.wake().await?;
         let listing = Listing::ask(endpoint).await?;
         if json {
             print_foreign(&format!("{}\n", listing.json()))?;

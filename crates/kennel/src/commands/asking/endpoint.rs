@@ -6,7 +6,7 @@ use crate::commands::asking::door::{Answer, Door, DoorError};
 use crate::commands::asking::words;
 use crate::commands::console::Format;
 use crate::commands::plain::{one_line, printable};
-use crate::commands::server::Server;
+use crate::commands::server::{Memory, Server};
 use crate::failure::Failure;
 use kennel_hub::{Mailbox, MailboxLimits, OutgoingKind, Principal};
 use kennel_wire::{ErrorCode, Id, Kind, Message, RawJson};
@@ -82,22 +82,7 @@ impl Endpoint {
         };
         let words = words::split(&command).map_err(|error| Failure::Argument(format!("--run: {error}")))?;
         let words = words.into_iter().map(Into::into).collect();
-        Ok(Self::Started(Box::new(Server::new(whom.server, words, Format::People)?)))
-    }
-
-    /// Has the server say itself what it offers. The hub may remember that from another time, and answers from memory
-    /// until the process is there; but whoever calls a tool of a script that was just changed means the new one.
-    pub(crate) async fn wake(&self) -> Result<(), AskError> {
-        match self {
-            Self::Started(server) if server.hub.is_known() => {}
-            Self::Started(_) | Self::Running(_) => return Ok(()),
-        }
-        // A request that the hub never answers from memory, and that is meant: there is nobody here to log to.
-        let quiet = RawJson::parse(r#"{"level":"emergency"}"#).map_err(|error| AskError::Request(error.to_string()))?;
-        match self.ask("logging/setLevel", &quiet, &mut |_| {}).await {
-            Err(AskError::Answered { code, .. }) if !is_own(code) => Ok(()),
-            other => other.map(|_| ()),
-        }
+        Ok(Self::Started(Box::new(Server::new(whom.server, words, Format::People, Memory::None)?)))
     }
 
     /// Sends a request and waits for its result, as spelled. What is heard about it meanwhile goes to `heard`.
