@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Run programs that nobody has reason to trust, each alone in its own box.
+/// Run MCP servers and other programs that nobody has reason to trust, each alone in its own box.
 #[derive(Debug, Parser)]
 #[command(name = "kennel", version, max_term_width = 100)]
 pub(crate) struct Arguments {

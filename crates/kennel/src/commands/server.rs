@@ -49,6 +49,10 @@ impl Server {
             EngineName::Native => EngineKind::Native,
             EngineName::Host => EngineKind::Host,
         };
+        if kind == EngineKind::Host {
+            let text = "--engine host: no box; the server can do all that you can do";
+            console.say("no_box", text, serde_json::json!({}));
+        }
         let engine: Arc<dyn Engine> = Arc::new(NativeEngine::new(kind, Helper::own_program()));
         let message_bytes = bytes(flags.max_message);
         // A result that is too large to pass has to be read before it can be kept.
