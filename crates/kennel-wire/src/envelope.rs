@@ -109,7 +109,10 @@ pub(crate) fn collect(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Fields
 }
 
 fn member(name: &[u8]) -> Option<Member> {
-    Member::named(text::decode(name)?.as_bytes())
+    match text::plain(name) {
+        Some(name) => Member::named(name),
+        None => Member::named(text::decode(name)?.as_bytes()),
+    }
 }
 
 /// What the collected members make; `start` is where their object begins.

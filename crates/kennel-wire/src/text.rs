@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 /// What a string that was scanned before, quotes included, says; `None` if it holds a lone surrogate.
 pub(crate) fn decode(string: &[u8]) -> Option<Cow<'_, str>> {
-    let content = string.get(1..string.len().saturating_sub(1)).unwrap_or_default();
+    let content = content(string);
     if !content.contains(&b'\\') {
-        // Scanned bytes are UTF-8, so this borrows and loses nothing.
-        return Some(String::from_utf8_lossy(content));
+        return std::str::from_utf8(content).ok().map(Cow::Borrowed);
     }
     let mut text = Vec::with_capacity(content.len());
     let mut rest = content;
@@ -58,7 +57,21 @@ fn unit(bytes: &[u8]) -> Option<(u32, &[u8])> {
 
 /// Whether a string that was scanned before, quotes included, says `name`.
 pub(crate) fn says(string: &[u8], name: &str) -> bool {
-    decode(string).is_some_and(|text| text == name)
+    match plain(string) {
+        Some(content) => content == name.as_bytes(),
+        None => decode(string).is_some_and(|text| text == name),
+    }
+}
+
+/// What a string that was scanned before says, if it is spelled without escapes.
+pub(crate) fn plain(string: &[u8]) -> Option<&[u8]> {
+    let content = content(string);
+    if content.contains(&b'\\') { None } else { Some(content) }
+}
+
+/// A string without its quotes.
+fn content(string: &[u8]) -> &[u8] {
+    string.get(1..string.len().saturating_sub(1)).unwrap_or_default()
 }
 
 /// Writes `text` as a JSON string, escaping no more than JSON demands.
