@@ -3,7 +3,7 @@
 //! A consumer that reads the pipe in its own task saves a wake for every chunk, which is most of what a small message
 //! costs. In exchange nothing is read ahead for it while it does something else.
 
-use crate::sync::lock;
+use crate::sync::{lock, wake};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -94,11 +94,5 @@ impl Drop for GivenUp<'_> {
     fn drop(&mut self) {
         let reading = lock(&self.0.0).reading.take();
         drop(reading);
-    }
-}
-
-fn wake(task: Option<Waker>) {
-    if let Some(task) = task {
-        task.wake();
     }
 }

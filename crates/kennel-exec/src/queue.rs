@@ -3,7 +3,7 @@
 use crate::error::FeedError;
 use crate::ids::WriteId;
 use crate::stdin::WriteOutcome;
-use crate::sync::lock;
+use crate::sync::{lock, wake};
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -289,11 +289,5 @@ fn advance(jobs: &mut VecDeque<Job>, mut written: usize, done: &mut Done) {
             return;
         }
         done.receipts.extend(jobs.pop_front().and_then(|job| job.receipt));
-    }
-}
-
-fn wake(task: Option<Waker>) {
-    if let Some(task) = task {
-        task.wake();
     }
 }

@@ -5,7 +5,7 @@
 //! escapes of surrogates come in pairs.
 
 use crate::error::{ParseError, Problem, Syntax};
-use crate::skip::{after_whitespace, next_special};
+use crate::skip::{Specials, after_whitespace};
 use crate::value::{Span, Value, ValueKind};
 
 /// The greatest depth that can be asked for. One bit for each level is kept, on the stack.
@@ -18,6 +18,7 @@ pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     nesting: Nesting,
+    specials: Specials,
 }
 
 type Scan<T> = Result<T, ParseError>;
@@ -32,7 +33,8 @@ impl<'a> Scanner<'a> {
             return Err(not_json(Syntax::ByteOrderMark, 0));
         }
         let limit = depth.min(DEPTH_CEILING);
-        Ok(Self { bytes, at: 0, nesting: Nesting { objects: [0; WORDS], depth: 0, limit } })
+        let nesting = Nesting { objects: [0; WORDS], depth: 0, limit };
+        Ok(Self { bytes, at: 0, nesting, specials: Specials::default() })
     }
 
     /// The kind of the value that begins after whitespace, and where.
@@ -178,7 +180,7 @@ impl<'a> Scanner<'a> {
             other => return Err(self.unexpected("a name", other)),
         }
         loop {
-            self.at = next_special(self.bytes, self.at);
+            self.at = self.specials.next(self.bytes, self.at);
             match self.peek("the end of a string")? {
                 b'"' => break,
                 b'\\' => self.escape()?,

@@ -1,58 +1,80 @@
 //! Stepping over bytes that mean nothing to the envelope, many at a time.
 
+/// How many bytes are looked at in one step.
+const BLOCK: usize = 64;
+
 /// Where the whitespace at `at` ends.
 pub(crate) fn after_whitespace(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
-/// Where the next quote, backslash or control character is, or the end. Most bytes of most messages are in strings,
-/// so many of them are looked at in one step.
-pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    // Near ones are found without the larger step.
-    for _ in 0..2 {
-        let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
-        let specials = specials(*block);
-        if specials != 0 {
-            return at + first(specials);
-        }
-        at += block.len();
-    }
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
-        // Numbers rather than truth values: the compiler looks at all of them at once.
-        let hit = block.iter().fold(0_u8, |hit, byte| hit | u8::from(is_special(*byte)));
-        if hit != 0 {
-            break;
-        }
-        at += block.len();
-    }
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let specials = specials(*block);
-        if specials != 0 {
-            return at + first(specials);
-        }
-        at += block.len();
-    }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+/// Finds the quotes, backslashes and control characters of one text. Most bytes of most messages are in strings, so a
+/// whole block is looked at in one step, and what was seen is remembered for the next search.
+#[derive(Debug)]
+pub(crate) struct Specials {
+    /// Where the block begins that was looked at last; beyond all bytes before there is one.
+    start: usize,
+    /// One bit for each of its bytes that is special.
+    marks: u64,
 }
 
-fn is_special(byte: u8) -> bool {
-    byte == b'"' || byte == b'\\' || byte < 0x20
+impl Default for Specials {
+    fn default() -> Self {
+        Self { start: usize::MAX, marks: 0 }
+    }
 }
 
-/// Marks the quotes, backslashes and control characters among eight bytes. Subtracting borrows into the highest bit of a
-/// byte just if that byte is smaller, or follows one that is: so there may be marks after a mark, but none before.
-fn specials(block: [u8; 8]) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let block = u64::from_le_bytes(block);
-    let below = |block: u64, bound: u64| block.wrapping_sub(EACH * bound) & !block & (EACH * 0x80);
-    below(block ^ (EACH * 0x22), 1) | below(block ^ (EACH * 0x5c), 1) | below(block, 0x20)
+impl Specials {
+    /// Where the next one is from `at` on, or the end. The bytes must be the same each time.
+    pub(crate) fn next(&mut self, bytes: &[u8], at: usize) -> usize {
+        let mut from = at;
+        if let Some(offset) = at.checked_sub(self.start)
+            && offset < BLOCK
+        {
+            let marks = self.marks >> offset;
+            if marks != 0 {
+                return at + first(marks);
+            }
+            from = self.start + BLOCK;
+        }
+        while let Some(block) = bytes.get(from..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+            let marks = marks(block);
+            if marks != 0 {
+                return self.remember(from, marks);
+            }
+            from += BLOCK;
+        }
+        let rest = bytes.get(from..).unwrap_or_default();
+        let mut block = [b' '; BLOCK];
+        if let Some(place) = block.get_mut(..rest.len()) {
+            place.copy_from_slice(rest);
+        }
+        match marks(&block) {
+            0 => bytes.len(),
+            marks => self.remember(from, marks),
+        }
+    }
+
+    fn remember(&mut self, start: usize, marks: u64) -> usize {
+        *self = Self { start, marks };
+        start + first(marks)
+    }
 }
 
-/// Which of eight bytes the first mark is at.
+/// Which of the bytes of a block the first mark is at.
 fn first(marks: u64) -> usize {
-    marks.trailing_zeros() as usize / 8
+    marks.trailing_zeros() as usize
+}
+
+/// Marks the special bytes of a block.
+fn marks(block: &[u8; BLOCK]) -> u64 {
+    // Numbers rather than truth values: the compiler looks at many of them at once.
+    let flags = block.map(|byte| u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte < 0x20));
+    let (words, _) = flags.as_chunks::<8>();
+    // The product gathers the lowest bits of eight bytes in its highest byte, in their order.
+    let bits = |word: &[u8; 8]| u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    words.iter().rev().fold(0, |marks, word| marks << 8 | bits(word))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! On other bytes the answers are meaningless, but nothing panics.
 
 use crate::error::FieldError;
-use crate::skip::{after_whitespace, next_special};
+use crate::skip::{Specials, after_whitespace};
 use crate::text;
 use crate::value::{Span, Value, ValueKind};
 
@@ -140,7 +140,7 @@ impl Iterator for Members<'_> {
         if self.bytes.get(start) != Some(&b'"') {
             return None;
         }
-        let name = Span { start, end: string_end(self.bytes, start) };
+        let name = Span { start, end: string_end(self.bytes, start, &mut Specials::default()) };
         let colon = after_whitespace(self.bytes, name.end);
         let value = value_at(self.bytes, after_whitespace(self.bytes, colon + 1));
         self.at = value.span.end;
@@ -152,7 +152,7 @@ fn value_at(bytes: &[u8], start: usize) -> Value {
     let first = bytes.get(start).copied().unwrap_or_default();
     let kind = ValueKind::of(first).unwrap_or(ValueKind::Null);
     let end = match kind {
-        ValueKind::String => string_end(bytes, start),
+        ValueKind::String => string_end(bytes, start, &mut Specials::default()),
         ValueKind::Object | ValueKind::Array => bracket_end(bytes, start),
         ValueKind::Number | ValueKind::Bool | ValueKind::Null => {
             let rest = bytes.get(start..).unwrap_or_default();
@@ -164,10 +164,10 @@ fn value_at(bytes: &[u8], start: usize) -> Value {
 }
 
 /// Where the string that begins at `start` has ended.
-fn string_end(bytes: &[u8], start: usize) -> usize {
+fn string_end(bytes: &[u8], start: usize, specials: &mut Specials) -> usize {
     let mut at = start + 1;
     loop {
-        at = next_special(bytes, at);
+        at = specials.next(bytes, at);
         match bytes.get(at) {
             Some(b'"') => return at + 1,
             Some(b'\\') => at += 2,
@@ -181,10 +181,11 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
 fn bracket_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut depth = 0_usize;
+    let mut specials = Specials::default();
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                at = string_end(bytes, at);
+                at = string_end(bytes, at, &mut specials);
                 continue;
             }
             b'{' | b'[' => depth += 1,

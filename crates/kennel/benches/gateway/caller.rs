@@ -10,6 +10,9 @@ use crate::message::{self, INITIALIZE, INITIALIZED, Prepared};
 use crate::pipe::Pipe;
 use crate::socket::Socket;
 
+/// A session that nobody has opened, named as long as Kennel's are.
+const NO_SESSION: &str = "000000000000000000000000000000000000000000000000";
+
 /// How a server is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
@@ -17,6 +20,8 @@ pub(crate) enum Door {
     Pipe,
     /// By POST to a path, without a handshake.
     Post(&'static str),
+    /// The same with the headers that a client with a session sends, of which the server takes no notice.
+    Heedless(&'static str),
     /// By Streamable HTTP, with a session.
     Session(&'static str),
     /// By WebSocket.
@@ -36,6 +41,7 @@ impl Caller {
         let mut caller = match door {
             Door::Pipe => Self::Pipe(Pipe::start(server)?),
             Door::Post(path) => return Ok(Self::Http(Http::connect(port, path).await?)),
+            Door::Heedless(path) => return Ok(Self::Http(Http::connect(port, path).await?.with_session(NO_SESSION))),
             Door::Session(path) => Self::Http(Http::connect(port, path).await?),
             Door::Socket(path) => Self::Socket(Socket::connect(port, path).await?),
         };

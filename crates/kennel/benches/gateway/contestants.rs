@@ -42,11 +42,11 @@ pub(crate) fn all(places: &Places, others: Peers) -> io::Result<Vec<Program>> {
         tool_prefix: "",
         command: None,
     };
-    let bare = program("bare axum, no process", Kind::Bare, Door::Post("/"), {
+    let bare = program("bare axum, no process", Kind::Bare, Door::Heedless("/"), {
         let own = own.clone();
         move |port| Ok(words(&own, [SERVE_BARE.into(), port.to_string().into()]))
     });
-    let floor = program("floor", Kind::Floor, Door::Post("/"), move |port| {
+    let floor = program("floor", Kind::Floor, Door::Heedless("/"), move |port| {
         Ok(words(&own, [SERVE_FLOOR.into(), port.to_string().into(), fixture.clone().into()]))
     });
     let mut shared = kennel("kennel, shared", Kind::Shared, "shared", Acquaintance::Known, places);

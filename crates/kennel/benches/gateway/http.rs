@@ -37,6 +37,11 @@ impl Http {
         Ok(Self { stream, port, path, session: None, line: Vec::new(), body: Vec::new() })
     }
 
+    /// The same connection for a session that was never opened.
+    pub(crate) fn with_session(self, id: &str) -> Self {
+        Self { session: Some(id.to_owned()), ..self }
+    }
+
     /// Connects again, with the same session, if the server has closed the connection.
     pub(crate) async fn revive(&mut self) -> io::Result<()> {
         match self.stream.get_ref().try_read(&mut [0]) {

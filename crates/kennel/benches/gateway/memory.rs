@@ -110,7 +110,7 @@ async fn open(program: &Program, running: &Running, idle: Idle) -> io::Result<Ve
             listening.listen(http.session().unwrap_or_default()).await?;
             Ok(vec![Caller::Http(http), Caller::Http(listening)])
         }
-        (_, Door::Post(_), mut caller) => {
+        (_, Door::Post(_) | Door::Heedless(_), mut caller) => {
             // Without a session there is only the connection; it counts once it was used.
             let mut request = caller.prepare(program.tool_prefix, 100);
             caller.call(&mut request).await?;
