@@ -11,7 +11,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 fn check(access: &Access, pairs: &[(&'static str, &str)]) -> Result<Principal, Denied> {
-    access.check(&Uri::from_static("/mcp"), &headers(pairs))
+    access.check(&Uri::from_static("/mcp"), &headers(pairs)).cloned()
 }
 
 fn loopback(settings: &AccessSettings) -> Access {

@@ -1,6 +1,7 @@
 //! One connection: its place among all, and its HTTP.
 
 use crate::dispatch::Doors;
+use crate::rare::rarely;
 use crate::settings::Limits;
 use http::Request;
 use hyper::body::Incoming;
@@ -59,13 +60,14 @@ impl Drop for Slot {
     }
 }
 
-/// Serves a connection until it ends; when the gateway closes, after the request in hand.
+/// Serves a connection until it ends; when the gateway closes, after the request in hand or when it is aborted.
 pub(crate) async fn serve(
     stream: TcpStream,
     doors: Arc<Doors>,
     slot: Arc<Slot>,
     limits: &Limits,
     closing: &CancellationToken,
+    aborted: &CancellationToken,
 ) {
     // Small messages must not wait for each other; a socket that refuses this works all the same.
     let _ = stream.set_nodelay(true);
@@ -82,8 +84,8 @@ pub(crate) async fn serve(
     tokio::pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => return,
-        () = closing.cancelled() => connection.as_mut().graceful_shutdown(),
+        () = rarely(closing.cancelled()) => connection.as_mut().graceful_shutdown(),
     }
     // How it ended is the client's affair.
-    let _ = connection.await;
+    let _ = aborted.run_until_cancelled(connection).await;
 }

@@ -50,9 +50,9 @@ impl Doors {
             Err(denied) => return (door, deny(&denied)),
         };
         let reply = match door {
-            Door::Mcp => self.mcp.handle(&principal, request).await,
-            Door::Rpc => self.rpc.handle(&principal, request).await,
-            Door::WebSocket => self.socket.handle(&principal, slot, request),
+            Door::Mcp => self.mcp.handle(principal, request).await,
+            Door::Rpc => self.rpc.handle(principal, request).await,
+            Door::WebSocket => self.socket.handle(principal, slot, request),
             Door::Other if path == "/metrics" => readable(request.method(), || self.measurements(slot)),
             Door::Other => reply::text(StatusCode::NOT_FOUND, NOTHING_HERE),
         };

@@ -154,7 +154,7 @@ impl Gateway {
                 let (doors, limits) = (Arc::clone(&doors), Arc::clone(&limits));
                 let (closing, aborted) = (closing.clone(), aborted.clone());
                 tasks.spawn(async move {
-                    aborted.run_until_cancelled(connection::serve(stream, doors, slot, &limits, &closing)).await;
+                    connection::serve(stream, doors, slot, &limits, &closing, &aborted).await;
                 });
             }
         };

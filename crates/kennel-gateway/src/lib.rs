@@ -45,6 +45,7 @@ mod headers;
 mod lines;
 mod mcp;
 mod metrics;
+mod rare;
 mod reply;
 mod ring;
 mod rpc;

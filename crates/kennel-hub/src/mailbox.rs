@@ -62,6 +62,8 @@ struct State {
     bytes: usize,
     reader: Option<Waker>,
     course: Course,
+    /// Whether somebody may wait for room.
+    is_crowded: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -108,19 +110,13 @@ impl Mailbox {
 
     /// The next message if there is one now.
     pub fn try_next(&self) -> Option<Outgoing> {
-        let next = Self::take(&mut lock(&self.state));
-        if next.is_some() {
-            self.room.notify_waiters();
-        }
-        next
+        self.take(&mut lock(&self.state))
     }
 
     /// The next message, for whoever polls by hand; only the last one to poll is woken.
     pub fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Outgoing>> {
         let mut state = lock(&self.state);
-        if let Some(next) = Self::take(&mut state) {
-            drop(state);
-            self.room.notify_waiters();
+        if let Some(next) = self.take(&mut state) {
             return Poll::Ready(Some(next));
         }
         if state.course != Course::Open {
@@ -178,6 +174,7 @@ impl Mailbox {
         let fits = state.queue.is_empty()
             || (state.queue.len() < self.limits.messages && state.bytes + outgoing.message.len() <= self.limits.bytes);
         if !fits && matches!(outgoing.kind, OutgoingKind::Request | OutgoingKind::Notification) {
+            state.is_crowded = true;
             return Posted::Full(outgoing);
         }
         state.bytes += outgoing.message.len();
@@ -204,9 +201,12 @@ impl Mailbox {
         }
     }
 
-    fn take(state: &mut State) -> Option<Outgoing> {
+    fn take(&self, state: &mut State) -> Option<Outgoing> {
         let next = state.queue.pop_front()?;
         state.bytes -= next.message.len();
+        if std::mem::take(&mut state.is_crowded) {
+            self.room.notify_waiters();
+        }
         Some(next)
     }
 }

@@ -75,7 +75,12 @@ impl Shared {
     /// Wants a process. While one is ready this costs two atomics and disturbs nobody.
     pub(crate) fn wake(&self) {
         self.touch();
-        // After `touch`: either the task sees the touch before it stops the process, or it is seen to be stopping.
+        self.want();
+    }
+
+    /// Wants a process, after something that keeps it from being idle: either the task sees that before it stops the
+    /// process, or it is seen here to be stopping.
+    fn want(&self) {
         if !self.awake.load(Ordering::SeqCst) {
             self.wish(Wish::Wake);
         }
@@ -84,7 +89,7 @@ impl Shared {
     /// A call begins, and with it a process is wanted.
     pub(crate) fn work_began(&self) {
         self.in_flight.fetch_add(1, Ordering::SeqCst);
-        self.wake();
+        self.want();
     }
 
     pub(crate) fn work_ended(&self) {
@@ -117,8 +122,10 @@ impl Shared {
     /// Looks at the work, from now on with every [`Shared::wake`] as a wish until the status is posted again.
     pub(crate) fn work(&self) -> Work {
         self.awake.store(false, Ordering::SeqCst);
+        // In this order: work that is seen to have ended has left its time before.
+        let in_flight = self.in_flight.load(Ordering::SeqCst);
         let last = self.epoch + std::time::Duration::from_nanos(self.last.load(Ordering::SeqCst));
-        Work { in_flight: self.in_flight.load(Ordering::SeqCst), last }
+        Work { in_flight, last }
     }
 
     /// Posts how the instance is.
