@@ -18,6 +18,23 @@ pub const CANCELLED_REQUEST: &[&str] = &["params", "requestId"];
 /// The address that the methods and notifications about one resource name.
 pub const RESOURCE_URI: &[&str] = &["params", "uri"];
 
+/// What since 2026-07-28 every request says about itself and its sender, each a member of `params._meta`, and what
+/// results and notifications carry in theirs.
+pub mod meta {
+    /// The protocol version that a request is made in.
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// Who makes a request.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// What the one who makes a request can do.
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// From which level on the one who makes a request wants to hear what is logged about it.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// Who gave a result.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// To which `subscriptions/listen` something belongs.
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+}
+
 impl Message {
     /// Where the value lies to which a path leads, as a range of the message's bytes. A path begins with `params`,
     /// `result` or `error` and goes on with the names of members.
@@ -67,6 +84,11 @@ impl Message {
     /// The address of the one resource that this message is about.
     pub fn resource_uri(&self) -> Result<Option<String>, FieldError> {
         self.text_at(RESOURCE_URI)
+    }
+
+    /// The protocol version that this request says it is made in; requests say so since 2026-07-28.
+    pub fn declared_version(&self) -> Result<Option<String>, FieldError> {
+        self.text_at(&["params", "_meta", meta::PROTOCOL_VERSION])
     }
 
     fn find(&self, path: &[&str]) -> Result<Option<Value>, FieldError> {

@@ -46,7 +46,7 @@ mod walk;
 pub use author::{ErrorObject, notification, request, success_response};
 pub use code::ErrorCode;
 pub use error::{FieldError, Member, ParseError, Problem, Syntax};
-pub use fields::{CANCELLED_REQUEST, PROGRESS_TOKEN, REPORTED_TOKEN, RESOURCE_URI};
+pub use fields::{CANCELLED_REQUEST, PROGRESS_TOKEN, REPORTED_TOKEN, RESOURCE_URI, meta};
 pub use frame::{Frame, ParseLimits};
 pub use id::{ErrorId, Id};
 pub use line::one_line;

@@ -6,6 +6,7 @@ use crate::id::Id;
 use crate::scan::Scanner;
 use crate::text;
 use crate::value::ValueKind;
+use crate::walk::Members;
 use bytes::Bytes;
 use std::fmt;
 
@@ -33,6 +34,42 @@ impl RawJson {
     #[must_use]
     pub fn empty_object() -> Self {
         Self(Bytes::from_static(b"{}"))
+    }
+
+    /// `true` or `false`
+    #[must_use]
+    pub fn boolean(value: bool) -> Self {
+        Self(Bytes::from_static(if value { b"true" } else { b"false" }))
+    }
+
+    /// An object of these members, in their order. The names must differ.
+    #[must_use]
+    pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, &'a Self)>) -> Self {
+        let mut written = vec![b'{'];
+        for (name, value) in members {
+            if written.len() > 1 {
+                written.push(b',');
+            }
+            text::write_string(name, &mut written);
+            written.push(b':');
+            written.extend_from_slice(value.as_bytes());
+        }
+        written.push(b'}');
+        Self(written.into())
+    }
+
+    /// The members of an object, in their order and without copying their values; none of anything else. Those whose
+    /// names are no text (a lone surrogate) are left out.
+    #[must_use]
+    pub fn members(&self) -> Vec<(String, Self)> {
+        if self.kind() != ValueKind::Object {
+            return Vec::new();
+        }
+        let member = |(name, value): (crate::value::Span, crate::value::Value)| {
+            let name = text::decode(name.of(&self.0))?.into_owned();
+            Some((name, Self(self.0.slice(value.span.range()))))
+        };
+        Members::new(&self.0, 0).filter_map(member).collect()
     }
 
     /// A value that was scanned before.

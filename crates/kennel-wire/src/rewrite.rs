@@ -105,6 +105,32 @@ impl Rewrite<'_> {
         }
     }
 
+    /// Inserts members into the object to which a path leads; it has to be there and must not have them.
+    pub fn add(self, path: &[&str], members: &[(&str, RawJson)]) -> Result<Self, FieldError> {
+        let missing = || FieldError::Missing { path: path.join(".") };
+        let place = self.message.locate(path)?.ok_or_else(missing)?;
+        let object = Span { start: place.start, end: place.end };
+        let bytes = self.message.bytes();
+        if bytes.get(object.start) != Some(&b'{') {
+            return Err(missing());
+        }
+        let mut inserted = Vec::new();
+        for (name, value) in members {
+            if !inserted.is_empty() {
+                inserted.push(b',');
+            }
+            inserted.extend(nested(&[name], value));
+        }
+        if inserted.is_empty() {
+            return Ok(self);
+        }
+        if !walk::is_empty(bytes, object) {
+            inserted.push(b',');
+        }
+        let start = object.start + 1;
+        self.edit(Span { start, end: start }, inserted.into())
+    }
+
     /// The changed message; the same bytes without a copy if nothing was changed.
     #[must_use]
     pub fn finish(self) -> Bytes {

@@ -42,7 +42,7 @@ pub(crate) fn find(
             let mut hits = members.filter(is_meant);
             (hits.next(), hits.next())
         } else {
-            let mut hits = Members { bytes, at: value.span.start + 1 }.filter(is_meant);
+            let mut hits = Members::new(bytes, value.span.start).filter(is_meant);
             (hits.next(), hits.next())
         };
         let Some((_, hit)) = hit else {
@@ -124,9 +124,16 @@ pub(crate) fn is_empty(bytes: &[u8], object: Span) -> bool {
 }
 
 /// The members of an object: names with their quotes, and values.
-struct Members<'a> {
+pub(crate) struct Members<'a> {
     bytes: &'a [u8],
     at: usize,
+}
+
+impl<'a> Members<'a> {
+    /// Those of the object that begins at `start`.
+    pub(crate) fn new(bytes: &'a [u8], start: usize) -> Self {
+        Self { bytes, at: start + 1 }
+    }
 }
 
 impl Iterator for Members<'_> {

@@ -1,7 +1,7 @@
 //! What is changed in messages, and what stays.
 
 use crate::support::{id, message, raw, text};
-use kennel_wire::{FieldError, ValueKind};
+use kennel_wire::{FieldError, RawJson, ValueKind};
 
 #[test]
 fn only_the_id_changes() {
@@ -16,6 +16,32 @@ fn only_the_id_changes() {
     ] {
         assert_eq!(message(before).with_id(&id("\"k-1\"")).unwrap(), after);
     }
+}
+
+#[test]
+fn several_members_are_put_into_one_object() {
+    for (before, after) in [("{}", r#"{"a":1,"b\"":{}}"#), (r#"{ "x":[ ]}"#, r#"{"a":1,"b\"":{}, "x":[ ]}"#)] {
+        let answer = message(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{before}}}"#));
+        let members = [("a", raw("1")), ("b\"", raw("{}"))];
+        let changed = answer.rewrite().add(&["result"], &members).unwrap().finish();
+        assert_eq!(changed, format!(r#"{{"jsonrpc":"2.0","id":1,"result":{after}}}"#));
+        assert_eq!(answer.rewrite().add(&["result"], &[]).unwrap().finish(), answer.bytes());
+    }
+    let answer = message(r#"{"jsonrpc":"2.0","id":1,"result":[]}"#);
+    let error = answer.rewrite().add(&["result"], &[("a", raw("1"))]).unwrap_err();
+    assert!(matches!(error, FieldError::Missing { .. }), "{error}");
+}
+
+#[test]
+fn an_object_comes_apart_and_together_again() {
+    let object = raw(r#"{ "a" : 1.0, "\u0062\n":{"a":[1, 2]} ,"c":"x"}"#);
+    let members = object.members();
+    let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a", "b\n", "c"]);
+    let together = RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value)));
+    assert_eq!(text(together.as_bytes()), r#"{"a":1.0,"b\n":{"a":[1, 2]},"c":"x"}"#);
+    assert!(raw("[1]").members().is_empty() && raw("{}").members().is_empty());
+    assert_eq!(text(RawJson::object([]).as_bytes()), "{}");
 }
 
 #[test]
