@@ -8,7 +8,7 @@ use crate::settings::Limits;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
-use kennel_hub::{Hub, OutgoingKind, Principal};
+use kennel_hub::{Caller, Hub, OutgoingKind, Principal};
 use kennel_wire::{Frame, Kind, Message};
 use std::sync::Arc;
 
@@ -30,9 +30,10 @@ impl RpcDoor {
     async fn post(&self, principal: &Principal, request: Request<Incoming>) -> Result<Reply, Refusal> {
         let (head, body) = request.into_parts();
         headers::sends_json(&head.headers)?;
+        let caller = Caller::new(principal.clone());
         match read_frame(body, &self.limits).await? {
             Frame::Single(message) => {
-                let answers = self.call(principal, vec![message], Vec::new()).await;
+                let answers = self.call(&caller, vec![message], Vec::new()).await;
                 Ok(answers.into_iter().next().map_or_else(nothing, |answer| reply::json(StatusCode::OK, answer)))
             }
             Frame::Batch(messages) => {
@@ -45,7 +46,7 @@ impl RpcDoor {
                     }
                 };
                 let messages = messages.into_iter().filter_map(good).collect();
-                let answers = self.call(principal, messages, refused).await;
+                let answers = self.call(&caller, messages, refused).await;
                 Ok(if answers.is_empty() { nothing() } else { reply::json(StatusCode::OK, array(answers.iter())) })
             }
         }
@@ -53,13 +54,13 @@ impl RpcDoor {
 
     /// Sends all requests at once and waits for all answers, those in `answers` included. There is nobody to ask and
     /// nothing to notify here, so all but responses is passed over, and so is what the client sends besides requests.
-    async fn call(&self, principal: &Principal, messages: Vec<Message>, mut answers: Vec<Bytes>) -> Vec<Bytes> {
+    async fn call(&self, caller: &Caller, messages: Vec<Message>, mut answers: Vec<Bytes>) -> Vec<Bytes> {
         let inbox = Inbox::new(&self.limits);
         let mut expected = answers.len();
         for message in messages {
             if matches!(message.kind(), Kind::Request { .. }) {
                 expected += 1;
-                self.hub.call(principal, message, inbox.mailbox());
+                self.hub.call(caller, message, inbox.mailbox());
             }
         }
         while answers.len() < expected {

@@ -4,7 +4,7 @@ use crate::level::Level;
 use crate::mailbox::Mailbox;
 use crate::principal::{Principal, SessionId};
 use crate::sync::lock;
-use kennel_wire::{Message, ProtocolVersion, RawJson};
+use kennel_wire::{Era, Message, ProtocolVersion, RawJson, ValueKind, meta};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -44,6 +44,8 @@ pub(crate) struct Introduction {
     pub(crate) version: Option<ProtocolVersion>,
     /// What it can be asked.
     pub(crate) capabilities: Capabilities,
+    /// How it talks.
+    pub(crate) era: Era,
 }
 
 /// What a client can be asked.
@@ -63,6 +65,9 @@ const OWN_PARAMS: &str = concat!(
     r#""}}"#
 );
 
+/// Who Kennel is.
+const OWN_INFO: &str = concat!(r#"{"name":"kennel","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
+
 /// The parameters with which Kennel introduces itself for callers that cannot be asked anything.
 const PLAIN_PARAMS: &str = concat!(
     r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"kennel","version":""#,
@@ -79,7 +84,7 @@ impl Introduction {
         let has = |name| matches!(request.locate(&["params", "capabilities", name]), Ok(Some(_)));
         let capabilities =
             Capabilities { roots: has("roots"), sampling: has("sampling"), elicitation: has("elicitation") };
-        Ok(Self { params, version: version.parse().ok(), capabilities })
+        Ok(Self { params, version: version.parse().ok(), capabilities, era: Era::Legacy })
     }
 
     /// How Kennel introduces itself to a process with several clients.
@@ -93,6 +98,60 @@ impl Introduction {
             params: own(PLAIN_PARAMS),
             version: Some(ProtocolVersion::LATEST_LEGACY),
             capabilities: Capabilities::default(),
+            era: Era::Legacy,
+        }
+    }
+}
+
+/// Tells kinds of clients of one caller apart: those of one kind are the same to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClientKind(Vec<u8>);
+
+impl ClientKind {
+    /// Those that say nothing about themselves.
+    pub(crate) const PLAIN: Self = Self(Vec::new());
+}
+
+/// What a request says about its sender (2026-07-28).
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    capabilities: RawJson,
+    info: Option<RawJson>,
+}
+
+impl Declaration {
+    /// Reads it; the text says what is wrong with it.
+    pub(crate) fn read(request: &Message) -> Result<Self, String> {
+        let field = |name: &str| request.field(&["params", "_meta", name]).map_err(|error| error.to_string());
+        let object = |value: &RawJson| value.kind() == ValueKind::Object;
+        let capabilities = field(meta::CLIENT_CAPABILITIES)?.filter(object);
+        let missing = || format!("`params._meta[\"{}\"]` is missing or no object", meta::CLIENT_CAPABILITIES);
+        let info = field(meta::CLIENT_INFO)?.filter(object);
+        Ok(Self { capabilities: capabilities.ok_or_else(missing)?, info })
+    }
+
+    pub(crate) fn kind(&self) -> ClientKind {
+        let info = self.info.as_ref().map(RawJson::as_bytes).unwrap_or_default();
+        // Neither has line ends or other control characters in its strings, so this cannot be two things.
+        ClientKind([self.capabilities.as_bytes(), b"\0", info].concat())
+    }
+
+    /// How Kennel introduces the sender where a server has to be introduced to it once and for all.
+    pub(crate) fn introduction(&self) -> Introduction {
+        let info = self.info.clone().unwrap_or_else(|| own(OWN_INFO));
+        let version = RawJson::string(ProtocolVersion::LATEST_LEGACY.as_str());
+        let members = [("protocolVersion", &version), ("capabilities", &self.capabilities), ("clientInfo", &info)];
+        let named = self.capabilities.members();
+        let has = |name: &str| named.iter().any(|(member, _)| member == name);
+        Introduction {
+            params: RawJson::object(members),
+            version: Some(ProtocolVersion::LATEST),
+            capabilities: Capabilities {
+                roots: has("roots"),
+                sampling: has("sampling"),
+                elicitation: has("elicitation"),
+            },
+            era: Era::Modern,
         }
     }
 }
@@ -129,6 +188,11 @@ impl Client {
             self.requests.fetch_sub(1, Ordering::Relaxed);
         }
         admitted
+    }
+
+    /// Whether a request is not answered.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) > 0
     }
 
     /// Counts a request out.

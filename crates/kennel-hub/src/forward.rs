@@ -10,7 +10,7 @@ use crate::pending::{Asker, Number, Pending, Purpose, Stage};
 use crate::results::Results;
 use bytes::Bytes;
 use kennel_supervisor::{FeedError, Instance};
-use kennel_wire::{ErrorCode, Id, Kind, Message, RawJson, notification, success_response};
+use kennel_wire::{Era, ErrorCode, Id, Kind, Message, ProtocolVersion, RawJson, notification, success_response};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -30,6 +30,17 @@ const LOOKING: &[&str] = &[
     "tasks/list",
 ];
 
+/// The methods that came to an end with the sessions.
+const REMOVED: &[&str] = &[
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "tasks/list",
+    "tasks/result",
+];
+
 impl Exchange {
     /// Takes a message from a client of this exchange.
     pub(crate) fn receive(&self, client: &Arc<Client>, message: &Message, mailbox: &Arc<Mailbox>) {
@@ -46,6 +57,10 @@ impl Exchange {
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
         };
         let done = || answer(success_response(id, &RawJson::empty_object()));
+        if client.introduction.era == Era::Modern && REMOVED.contains(&method) {
+            let text = format!("there is no `{method}` in {} any more", ProtocolVersion::LATEST);
+            return answer(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text).response(id));
+        }
         let refuse = |text: &str| answer(Fault::refused(ErrorCode::INVALID_PARAMS, text).response(id));
         let uri = || message.resource_uri().ok().flatten();
         let purpose = match method {
@@ -249,17 +264,32 @@ impl Exchange {
     /// A client no longer wants an answer: it gets none, and the process is told.
     fn cancelled(&self, client: &Arc<Client>, message: &Message) {
         let Ok(Some(id)) = message.cancelled_request() else { return };
+        let number = self.state().pending.of_client(client.key, |asked, _| *asked == id);
+        let Some(number) = number else { return };
+        if let Ok(rewrite) = message.rewrite().cancelled_request(&Id::number(number)) {
+            self.withdraw(client, number, rewrite.finish_line());
+        }
+    }
+
+    /// A client has gone from a request without a word.
+    pub(crate) fn call_off(&self, client: &Arc<Client>, id: &Id, mailbox: &Arc<Mailbox>) {
+        let is_it = |asked: &Id, place: &Arc<Mailbox>| asked == id && Arc::ptr_eq(place, mailbox);
+        let number = self.state().pending.of_client(client.key, is_it);
+        if let Some(number) = number {
+            self.withdraw(client, number, line(&cancellation(number, "the client has gone")));
+        }
+    }
+
+    /// Takes a request back, for which the process is told this line if it has it.
+    fn withdraw(&self, client: &Arc<Client>, number: Number, told: Bytes) {
         let withdrawn = {
             let mut state = self.state();
-            let Some(number) = state.pending.of_client(client.key, &id) else { return };
             let Some(pending) = state.pending.remove(number) else { return };
             match pending.stage {
                 Stage::Waiting(_) => state.waiting.retain(|waiting| *waiting != number),
                 Stage::Sent(_) => {
-                    if let Ok(rewrite) = message.rewrite().cancelled_request(&Id::number(number))
-                        && let Some(link) = &state.link
-                    {
-                        let _ = link.input.send(rewrite.finish_line());
+                    if let Some(link) = &state.link {
+                        let _ = link.input.send(told);
                     }
                 }
             }

@@ -1,9 +1,10 @@
 //! The hub of one server: opens sessions and finds for each the process that serves it.
 
-use crate::client::{Client, ClientKey, Introduction};
+use crate::callers::Caller;
+use crate::client::{Client, ClientKey, ClientKind, Introduction};
 use crate::exchange::{Exchange, Sharing};
 use crate::fault::Fault;
-use crate::mailbox::{Mailbox, MailboxLimits, Outgoing, OutgoingKind};
+use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::observer::Observer;
 use crate::pool::Core;
 use crate::principal::{Principal, SessionId};
@@ -83,16 +84,17 @@ impl Hub {
         Ok((session, response))
     }
 
-    /// Serves one request of a caller that opens no session; the answer arrives in the mailbox.
-    pub fn call(&self, principal: &Principal, request: Message, mailbox: &Arc<Mailbox>) {
+    /// Serves one request of a caller that opens no session and says nothing about itself; the answer arrives in the
+    /// mailbox.
+    pub fn call(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) {
         let Some(id) = request.id().cloned() else { return };
         let answer = |message| {
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
         };
         if request.method().as_deref() == Some("initialize") {
-            let (hub, principal, mailbox) = (self.clone(), principal.clone(), Arc::clone(mailbox));
+            let (hub, caller, mailbox) = (self.clone(), caller.clone(), Arc::clone(mailbox));
             self.0.tasks.spawn(async move {
-                let message = match hub.caller(&principal) {
+                let message = match hub.caller(&caller, ClientKind::PLAIN, Introduction::plain) {
                     Ok(session) => match hub.introduced(&session).await {
                         Ok((version, result)) => hub.introduction(&session, &version, &result, &id),
                         Err(fault) => fault.response(&id),
@@ -103,7 +105,7 @@ impl Hub {
             });
             return;
         }
-        match self.caller(principal) {
+        match self.caller(caller, ClientKind::PLAIN, Introduction::plain) {
             Ok(session) => session.receive(request, mailbox),
             Err(fault) => answer(fault.response(&id)),
         }
@@ -184,7 +186,7 @@ impl Hub {
     /// Ends all sessions and processes and returns when nothing is left.
     pub async fn shutdown(&self) {
         self.0.closing.cancel();
-        let callers = std::mem::take(&mut lock(&self.0.pool).callers);
+        let callers = lock(&self.0.pool).callers.clear();
         drop(callers);
         loop {
             let exchanges = std::mem::take(&mut lock(&self.0.pool).exchanges);
@@ -201,7 +203,11 @@ impl Hub {
         self.0.tasks.wait().await;
     }
 
-    fn open(
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.0
+    }
+
+    pub(crate) fn open(
         &self,
         principal: &Principal,
         introduction: Introduction,
@@ -236,22 +242,6 @@ impl Hub {
         };
         let exchange = exchange.inspect_err(|_| core.session_ended())?;
         Ok(Session::new(Arc::clone(core), client, exchange))
-    }
-
-    /// The session of a caller that opens none.
-    fn caller(&self, principal: &Principal) -> Result<Session, Fault> {
-        if let Some(session) = lock(&self.0.pool).callers.get(principal) {
-            return Ok(session.clone());
-        }
-        // Whatever belongs to no request has nobody to go to.
-        let unsolicited = Mailbox::new(MailboxLimits::default());
-        unsolicited.close();
-        let session = self.open(principal, Introduction::plain(), unsolicited)?;
-        // Where another was faster, this one is dropped after the lock is released, which its end takes again.
-        let mut pool = lock(&self.0.pool);
-        let first = pool.callers.entry(principal.clone()).or_insert_with(|| session.clone()).clone();
-        drop(pool);
-        Ok(first)
     }
 
     /// What the server says about itself, from memory if it can be.

@@ -33,6 +33,7 @@ mod announce;
 mod answers;
 mod ask;
 mod backward;
+mod callers;
 mod catalog;
 mod client;
 mod exchange;
@@ -56,6 +57,7 @@ mod status;
 mod sync;
 mod tasks;
 
+pub use callers::{Asked, Caller};
 pub use hub::{Hub, Refused, RefusedReason};
 pub use mailbox::{Attached, Mailbox, MailboxLimits, Outgoing, OutgoingKind};
 pub use observer::{Observer, Unobserved};

@@ -142,10 +142,10 @@ impl PendingTable {
         taken
     }
 
-    /// The newest request that this client made under this id.
-    pub(crate) fn of_client(&self, key: ClientKey, client_id: &Id) -> Option<Number> {
+    /// The newest request of this client that is the one, by its id and where its answer goes.
+    pub(crate) fn of_client(&self, key: ClientKey, is_it: impl Fn(&Id, &Arc<Mailbox>) -> bool) -> Option<Number> {
         let made = self.requests.iter().filter(|(_, pending)| match &pending.asker {
-            Asker::Client { client, id, .. } => client.key == key && id == client_id,
+            Asker::Client { client, id, mailbox, .. } => client.key == key && is_it(id, mailbox),
             Asker::Kennel => false,
         });
         made.map(|(number, _)| *number).max()

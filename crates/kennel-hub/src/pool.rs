@@ -1,13 +1,12 @@
 //! What all parts of the hub of one server share, and the pool of its exchanges: which there are, and how many may be.
 
+use crate::callers::Callers;
 use crate::catalog::Book;
 use crate::client::Client;
 use crate::exchange::{Exchange, Sharing};
 use crate::fault::Fault;
 use crate::observer::Observer;
-use crate::principal::Principal;
 use crate::results::Results;
-use crate::session::Session;
 use crate::settings::ServerSettings;
 use crate::status::Counters;
 use crate::sync::lock;
@@ -41,6 +40,8 @@ pub(crate) struct Core {
     questions: AtomicI64,
     /// Says that there is something that could take too long.
     watched: Notify,
+    /// Says that there is a caller.
+    pub(crate) called: Notify,
     pub(crate) pool: Mutex<Pool>,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct Pool {
     pub(crate) exchanges: HashMap<String, Arc<Exchange>>,
     pub(crate) sessions: usize,
     /// The sessions of callers that open none.
-    pub(crate) callers: HashMap<Principal, Session>,
+    pub(crate) callers: Callers,
     pub(crate) last: u64,
 }
 
@@ -75,12 +76,15 @@ impl Core {
             closing: CancellationToken::new(),
             questions: AtomicI64::new(0),
             watched: Notify::new(),
+            called: Notify::new(),
             pool: Mutex::default(),
         });
         let (book, closing) = (Arc::clone(&core.book), core.closing.clone());
         core.tasks.spawn(async move { book.keep(closing).await });
         let (watch, closing) = (Arc::clone(&core), core.closing.clone());
         core.tasks.spawn(async move { closing.run_until_cancelled(watch.sweep()).await });
+        let (tended, closing) = (Arc::clone(&core), core.closing.clone());
+        core.tasks.spawn(async move { closing.run_until_cancelled(tended.tend_callers()).await });
         core
     }
 

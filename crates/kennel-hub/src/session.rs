@@ -7,7 +7,7 @@ use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pool::Core;
 use crate::principal::{Principal, SessionId};
 use crate::settings::ProcessModel;
-use kennel_wire::{Kind, Message, ProtocolVersion};
+use kennel_wire::{Id, Kind, Message, ProtocolVersion};
 use std::fmt;
 use std::sync::Arc;
 
@@ -92,6 +92,20 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Calls off what was asked under this id with this mailbox, as if the client had cancelled it.
+    pub(crate) fn call_off(&self, id: &Id, mailbox: &Arc<Mailbox>) {
+        let Hold { core, client, exchange } = &*self.0;
+        exchange.call_off(client, id, mailbox);
+        if core.settings.model == ProcessModel::PerCall {
+            core.calls_of(client).iter().for_each(|call| call.call_off(client, id, mailbox));
+        }
+    }
+
+    /// Whether something that it asked is not answered.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.0.client.is_busy()
     }
 
     /// Ends the session: what it asked is called off, and a process that served it alone is stopped.

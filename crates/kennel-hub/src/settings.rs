@@ -64,6 +64,8 @@ pub struct Timeouts {
     pub inactivity: Duration,
     /// How long a request may take in all, whatever its progress.
     pub call: Duration,
+    /// How long the session of a caller that opens none is kept after its last request.
+    pub caller: Duration,
     /// How long a slow client holds up a process that serves it alone.
     pub slow_client: Duration,
 }
@@ -74,6 +76,7 @@ impl Default for Timeouts {
             start: Duration::from_mins(6),
             inactivity: Duration::from_mins(5),
             call: Duration::from_hours(1),
+            caller: Duration::from_mins(10),
             slow_client: Duration::from_secs(30),
         }
     }

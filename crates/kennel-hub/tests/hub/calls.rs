@@ -203,7 +203,11 @@ async fn the_end_of_the_hub_answers_everything_and_lets_nothing_in() {
         assert!(refused.is_err());
         let mailbox = Mailbox::new(MailboxLimits::default());
         let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
-        scene.hub.call(&kennel_hub::Principal::new("late"), crate::support::parse(request), &mailbox);
+        scene.hub.call(
+            &kennel_hub::Caller::new(kennel_hub::Principal::new("late")),
+            crate::support::parse(request),
+            &mailbox,
+        );
         assert_eq!(mailbox.next().await.unwrap().kind, OutgoingKind::Response);
         scene.end().await;
     }

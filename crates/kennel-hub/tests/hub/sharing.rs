@@ -1,7 +1,7 @@
 //! Many clients of one process: ids, tokens, cancellations and introductions are each client's own.
 
 use crate::support::{Profile, Scene, calm, parse};
-use kennel_hub::{Mailbox, MailboxLimits, OutgoingKind, Principal, ProcessModel};
+use kennel_hub::{Caller, Mailbox, MailboxLimits, OutgoingKind, Principal, ProcessModel};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, Barrier};
@@ -214,7 +214,7 @@ async fn callers_without_a_session_come_all_at_once() {
                 let request = parse(r#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"echo"}}"#);
                 let principal = Principal::new(&format!("user {round}"));
                 gate.wait();
-                hub.call(&principal, request, &mailbox);
+                hub.call(&Caller::new(principal), request, &mailbox);
                 mailbox
             });
             calls.collect::<Vec<_>>()

@@ -8,7 +8,7 @@ use crate::commands::console::Format;
 use crate::commands::plain::{one_line, printable};
 use crate::commands::server::{Memory, Server};
 use crate::failure::Failure;
-use kennel_hub::{Mailbox, MailboxLimits, OutgoingKind, Principal};
+use kennel_hub::{Caller, Mailbox, MailboxLimits, OutgoingKind, Principal};
 use kennel_wire::{ErrorCode, Id, Kind, Message, RawJson};
 use serde_json::Value;
 use std::time::Duration;
@@ -99,7 +99,7 @@ impl Endpoint {
             Self::Started(server) => {
                 let request = Message::parse(request).map_err(|error| AskError::Request(error.to_string()))?;
                 let mailbox = Mailbox::new(MailboxLimits::default());
-                server.hub.call(&Principal::local(), request, &mailbox);
+                server.hub.call(&Caller::new(Principal::local()), request, &mailbox);
                 loop {
                     let outgoing = mailbox.next().await.ok_or(AskError::Unanswered(method))?;
                     let message = Message::parse(outgoing.message);

@@ -1,0 +1,198 @@
+//! Those who open no session: who they are, and the session that Kennel keeps for each of them as long as it is used.
+
+use crate::client::{ClientKind, Declaration, Introduction};
+use crate::fault::Fault;
+use crate::hub::Hub;
+use crate::mailbox::{Mailbox, MailboxLimits, Outgoing, OutgoingKind};
+use crate::pool::Core;
+use crate::principal::Principal;
+use crate::session::Session;
+use crate::sync::lock;
+use kennel_wire::{ErrorCode, Id, Message};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// Who makes requests that stand for themselves. What the same caller asks may be answered by the same process.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Caller {
+    principal: Principal,
+    connection: Option<u64>,
+}
+
+impl Caller {
+    /// A principal, over whichever connection.
+    #[must_use]
+    pub fn new(principal: Principal) -> Self {
+        Self { principal, connection: None }
+    }
+
+    /// A principal on a connection of its own, which makes it another caller than on any other.
+    #[must_use]
+    pub fn connected(principal: Principal) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self { principal, connection: Some(LAST.fetch_add(1, Ordering::Relaxed)) }
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+}
+
+/// A request of a caller. Dropped before its answer is there, it is called off.
+pub struct Asked(Option<Open>);
+
+struct Open {
+    session: Session,
+    id: Id,
+    mailbox: Arc<Mailbox>,
+}
+
+impl Asked {
+    /// Says that the answer is there.
+    pub fn answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let Some(Open { session, id, mailbox }) = self.0.take() {
+            session.call_off(&id, &mailbox);
+        }
+    }
+}
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Asked").field(&self.0.as_ref().map(|open| &open.id)).finish()
+    }
+}
+
+/// The sessions of callers; one caller may be several kinds of client.
+#[derive(Default)]
+pub(crate) struct Callers {
+    sessions: HashMap<Caller, Vec<Kept>>,
+}
+
+struct Kept {
+    kind: ClientKind,
+    session: Session,
+    used: Instant,
+}
+
+impl Callers {
+    fn find(&mut self, caller: &Caller, kind: &ClientKind) -> Option<Session> {
+        let kept = self.sessions.get_mut(caller)?.iter_mut().find(|kept| kept.kind == *kind)?;
+        kept.used = Instant::now();
+        Some(kept.session.clone())
+    }
+
+    fn keep(&mut self, caller: &Caller, kind: ClientKind, session: Session) {
+        self.sessions.entry(caller.clone()).or_default().push(Kept { kind, session, used: Instant::now() });
+    }
+
+    /// Takes all out.
+    pub(crate) fn clear(&mut self) -> Vec<Session> {
+        self.sessions.drain().flat_map(|(_, kept)| kept).map(|kept| kept.session).collect()
+    }
+
+    /// Takes those out that were unused for so long and have nothing open.
+    fn take_unused(&mut self, longest: Duration) -> Vec<Session> {
+        self.take(|kept| kept.used.elapsed() >= longest && !kept.session.is_busy())
+    }
+
+    /// Takes the one out that was unused the longest and has nothing open.
+    fn take_oldest(&mut self) -> Vec<Session> {
+        let idle = self.sessions.values().flatten().filter(|kept| !kept.session.is_busy());
+        let Some(oldest) = idle.map(|kept| kept.used).min() else { return Vec::new() };
+        self.take(|kept| kept.used == oldest && !kept.session.is_busy())
+    }
+
+    fn take(&mut self, mut wanted: impl FnMut(&Kept) -> bool) -> Vec<Session> {
+        let mut taken = Vec::new();
+        self.sessions.retain(|_, kept| {
+            taken.extend(kept.extract_if(.., |kept| wanted(kept)).map(|kept| kept.session));
+            !kept.is_empty()
+        });
+        taken
+    }
+}
+
+impl Hub {
+    /// Serves one request that stands for itself (2026-07-28). Everything about it arrives in the mailbox, last its
+    /// answer. It is called off when what is returned is dropped.
+    pub fn ask(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) -> Asked {
+        let Some(id) = request.id().cloned() else { return Asked(None) };
+        let opened = match Declaration::read(&request) {
+            Ok(declaration) => self.caller(caller, declaration.kind(), || declaration.introduction()),
+            Err(text) => Err(Fault::refused(ErrorCode::INVALID_PARAMS, text)),
+        };
+        match opened {
+            Ok(session) => {
+                session.receive(request, mailbox);
+                Asked(Some(Open { session, id, mailbox: Arc::clone(mailbox) }))
+            }
+            Err(fault) => {
+                mailbox.post(Outgoing { message: fault.response(&id), kind: OutgoingKind::Response });
+                Asked(None)
+            }
+        }
+    }
+
+    /// The session of a caller that opens none.
+    pub(crate) fn caller(
+        &self,
+        caller: &Caller,
+        kind: ClientKind,
+        introduction: impl Fn() -> Introduction,
+    ) -> Result<Session, Fault> {
+        let core = self.core();
+        if let Some(session) = lock(&core.pool).callers.find(caller, &kind) {
+            return Ok(session);
+        }
+        // Whatever belongs to no request has nobody to go to.
+        let unsolicited = Mailbox::new(MailboxLimits::default());
+        unsolicited.close();
+        let open = || self.open(caller.principal(), introduction(), Arc::clone(&unsolicited));
+        let session = match open() {
+            Err(fault) if fault.is_saturation() => {
+                let oldest = lock(&core.pool).callers.take_oldest();
+                // Its end takes the lock again.
+                drop(oldest);
+                open()?
+            }
+            opened => opened?,
+        };
+        // Where another was faster, this one is dropped after the lock is released, which its end takes again.
+        let mut pool = lock(&core.pool);
+        if let Some(first) = pool.callers.find(caller, &kind) {
+            drop(pool);
+            return Ok(first);
+        }
+        pool.callers.keep(caller, kind, session.clone());
+        drop(pool);
+        core.called.notify_one();
+        Ok(session)
+    }
+}
+
+impl Core {
+    /// Ends the sessions of callers that have not called for long, as long as there are any.
+    pub(crate) async fn tend_callers(&self) {
+        let longest = self.settings.timeouts.caller;
+        loop {
+            self.called.notified().await;
+            while !lock(&self.pool).callers.sessions.is_empty() {
+                sleep((longest / 4).max(Duration::from_millis(10))).await;
+                let unused = lock(&self.pool).callers.take_unused(longest);
+                drop(unused);
+            }
+        }
+    }
+}
