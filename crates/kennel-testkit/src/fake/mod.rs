@@ -6,8 +6,10 @@
 
 mod child;
 mod engine;
+mod era;
 mod server;
 
 pub use child::Child;
 pub use engine::{FakeEngine, plan};
+pub use era::Era;
 pub use server::McpServer;
