@@ -11,7 +11,7 @@ fn request(params: &str) -> Message {
 
 fn handshake(tools: &[&str]) -> Handshake {
     let tools = tools.iter().map(|page| raw(page)).collect();
-    Handshake { version: "2025-11-25".to_owned(), result: raw(r#"{ "x": 1.0 }"#), tools }
+    Handshake { era: kennel_wire::Era::Legacy, version: "2025-11-25".to_owned(), result: raw(r#"{ "x": 1.0 }"#), tools }
 }
 
 fn paged() -> Offer {

@@ -11,8 +11,8 @@ use crate::pending::{Asker, Number, Pending, PendingTable, Purpose, Stage};
 use crate::pool::Core;
 use crate::sync::lock;
 use bytes::Bytes;
-use kennel_supervisor::{FeedError, Handshake, Instance, Link, Status};
-use kennel_wire::{Id, RawJson, notification, request};
+use kennel_supervisor::{EraPlan, FeedError, Handshake, Instance, Introduction, Link, Status};
+use kennel_wire::{Era, Id, RawJson, notification, request};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -91,7 +91,8 @@ impl Exchange {
         lock(&exchange.state).repeatable = exchange.catalog.offer().repeatable_tools();
         let instance = Instance::new(
             core.supervision.clone(),
-            params.clone().into(),
+            Introduction { legacy: params.clone(), modern: RawJson::empty_object() },
+            EraPlan { first: Era::Legacy, is_fixed: true },
             Arc::clone(&core.launcher),
             Arc::clone(&exchange),
             core.stage.clone(),

@@ -1,11 +1,13 @@
 //! The task of an instance: tells the machine what happened, and does what it says.
 
 use crate::failure::{Cause, Failure, Permanence};
+use crate::introduction::{EraPlan, Introduction};
 use crate::launch::{Launched, Launcher};
 use crate::live::{Live, Turned};
 use crate::machine::{Effect, Input, Machine, Situation, View};
+use crate::opening::Opening;
 use crate::phase::Phase;
-use crate::receiver::{HandshakeParams, LifecycleEvent, Receiver};
+use crate::receiver::{LifecycleEvent, Receiver};
 use crate::settings::Settings;
 use crate::shared::{Shared, Wish};
 use crate::stage::Stage;
@@ -27,7 +29,7 @@ pub(crate) struct Driver<R> {
     pub(crate) machine: Machine,
     pub(crate) shared: Arc<Shared>,
     settings: Arc<Settings>,
-    params: HandshakeParams,
+    introduction: Introduction,
     launcher: Arc<dyn Launcher>,
     pub(crate) receiver: Arc<R>,
     stage: Stage,
@@ -65,20 +67,21 @@ pub(crate) enum Listen {
 impl<R: Receiver> Driver<R> {
     pub(crate) fn new(
         settings: Settings,
-        params: HandshakeParams,
+        introduction: Introduction,
+        plan: EraPlan,
         launcher: Arc<dyn Launcher>,
         receiver: Arc<R>,
         stage: Stage,
     ) -> (Self, Arc<Shared>) {
         let settings = Arc::new(settings);
-        let machine = Machine::new(Arc::clone(&settings), Box::new(chance));
+        let machine = Machine::new(Arc::clone(&settings), plan, Box::new(chance));
         let posted = machine.view();
         let shared = Arc::new(Shared::new(posted));
         let driver = Self {
             machine,
             shared: Arc::clone(&shared),
             settings,
-            params,
+            introduction,
             launcher,
             receiver,
             stage,
@@ -219,6 +222,7 @@ impl<R: Receiver> Driver<R> {
                     self.receiver.ready(&link);
                 }
             }
+            Effect::EraRefused(era) => self.receiver.era_refused(era),
             Effect::Gone(generation, end) => self.receiver.gone(generation, &end),
             Effect::Failed(mut failure, next) => {
                 if let Some(live) = &self.live {
@@ -264,7 +268,8 @@ impl<R: Receiver> Driver<R> {
             return;
         }
         self.turn = turn;
-        match Live::new(generation, launched.clone(), self.params.clone(), Arc::clone(&self.settings)) {
+        let opening = Opening::new(self.machine.era(), &self.introduction, Arc::clone(&self.settings));
+        match Live::new(generation, launched.clone(), opening, self.settings.line_bytes) {
             Ok(live) => {
                 self.live = Some(live);
                 self.tell(Input::Entered(Phase::Connect));

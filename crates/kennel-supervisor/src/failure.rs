@@ -24,6 +24,8 @@ pub struct Failure {
     pub phase: Phase,
     /// What happened.
     pub cause: Cause,
+    /// What else was tried before this was told, such as the other era, and what became of it; for the operator.
+    pub remark: Option<String>,
     /// What the operator can do about it, where that is known.
     pub hint: Option<String>,
     /// Whether trying again can help.
@@ -60,10 +62,10 @@ pub enum Cause {
 }
 
 impl Failure {
-    /// A failure without hint and standard error.
+    /// A failure without remark, hint and standard error.
     #[must_use]
     pub fn new(phase: Phase, cause: Cause, permanence: Permanence) -> Self {
-        Self { phase, cause, hint: None, permanence, stderr: Vec::new() }
+        Self { phase, cause, remark: None, hint: None, permanence, stderr: Vec::new() }
     }
 
     /// The end of a process that nobody asked for.
@@ -78,7 +80,7 @@ impl Failure {
             ExitCause::Exited | ExitCause::Signalled | ExitCause::BoxEnded => None,
         };
         let hint = hint.map(str::to_owned);
-        Self { phase, cause: Cause::Exited(report), hint, permanence: Permanence::Transient, stderr }
+        Self { hint, stderr, ..Self::new(phase, Cause::Exited(report), Permanence::Transient) }
     }
 
     /// What a client may be told: short, and without paths, output or anything else of the process.
@@ -133,6 +135,9 @@ impl fmt::Display for Cause {
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.phase, self.cause)?;
+        if let Some(remark) = &self.remark {
+            write!(formatter, "; {remark}")?;
+        }
         if let Some(hint) = &self.hint {
             write!(formatter, "\nhint: {hint}")?;
         }
@@ -149,9 +154,10 @@ impl fmt::Display for Failure {
 /// For the operator, like [`fmt::Display`], but in parts.
 impl Serialize for Failure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Failure", 6)?;
+        let mut fields = serializer.serialize_struct("Failure", 7)?;
         fields.serialize_field("phase", &self.phase)?;
         fields.serialize_field("cause", &self.cause.to_string())?;
+        fields.serialize_field("remark", &self.remark)?;
         fields.serialize_field("client_text", &self.client_text())?;
         fields.serialize_field("hint", &self.hint)?;
         fields.serialize_field("permanence", &self.permanence)?;

@@ -39,9 +39,17 @@ fn nothing_that_a_process_or_launcher_wrote_reaches_the_client() {
     for cause in causes {
         let failure =
             Failure { hint: Some(secret.to_owned()), ..Failure::new(Phase::Call, cause, Permanence::Permanent) };
+        let failure = Failure { remark: Some(secret.to_owned()), ..failure };
         assert!(failure.to_string().contains(secret));
         assert!(!failure.client_text().contains(secret), "{}", failure.client_text());
     }
+}
+
+#[test]
+fn what_else_was_tried_is_told_to_the_operator() {
+    let failure = Failure { remark: Some("and so on".to_owned()), ..exited(ExitCause::Seccomp) };
+    assert!(failure.to_string().contains("; and so on\nhint: "), "{failure}");
+    assert_eq!(serde_json::to_value(&failure).unwrap()["remark"], "and so on");
 }
 
 #[test]

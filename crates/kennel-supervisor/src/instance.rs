@@ -1,8 +1,9 @@
 //! The handle on an instance.
 
 use crate::driver::Driver;
+use crate::introduction::{EraPlan, Introduction};
 use crate::launch::Launcher;
-use crate::receiver::{HandshakeParams, Receiver};
+use crate::receiver::Receiver;
 use crate::settings::Settings;
 use crate::shared::{Shared, Wish};
 use crate::stage::Stage;
@@ -24,12 +25,13 @@ impl Instance {
     #[must_use]
     pub fn new<R: Receiver>(
         settings: Settings,
-        handshake: HandshakeParams,
+        introduction: Introduction,
+        plan: EraPlan,
         launcher: Arc<dyn Launcher>,
         receiver: Arc<R>,
         stage: Stage,
     ) -> Self {
-        let (driver, shared) = Driver::new(settings, handshake, launcher, receiver, stage);
+        let (driver, shared) = Driver::new(settings, introduction, plan, launcher, receiver, stage);
         // Owned by the handle: it ends when the handle wishes for it, and cancels `ended` when it has.
         tokio::spawn(driver.run());
         Self(Arc::new(Handle(shared)))

@@ -69,6 +69,6 @@ pub struct LaunchFailure {
 impl From<LaunchFailure> for Failure {
     fn from(failure: LaunchFailure) -> Self {
         let LaunchFailure { phase, text, hint, permanence, stderr } = failure;
-        Self { phase, cause: Cause::Launch(text), hint, permanence, stderr }
+        Self { hint, stderr, ..Self::new(phase, Cause::Launch(text), permanence) }
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! An [`Instance`] is the handle on a task that owns everything about the instance. The decisions are made by a pure
 //! state machine (`machine`), which knows no clock and does nothing itself; the task tells it what happened and does
-//! what it says. The opening conversation with a process is another (`opening`); other eras go beside the legacy one.
+//! what it says. The opening conversation with a process is another (`opening`), one for each era.
 //!
 //! | state | ends with |
 //! |---|---|
@@ -20,6 +20,17 @@
 //! | waiting | time |
 //! | parked, failed | a restart by the operator |
 //! | ended | nothing |
+//!
+//! # Eras
+//!
+//! A process is locked to the first era that it sees, so the era is chosen before its first byte: by the [`EraPlan`], and
+//! later by what is known of the server. A process that turns out to speak the other era only is stopped, and another one
+//! is started in that era at once; nothing of this is a failure or a restart.
+//!
+//! | the process | opened in the modern era | opened in the legacy era |
+//! |---|---|---|
+//! | answers with an error | the other era follows, unless only a modern server can answer so | the other era follows |
+//! | ends, or is silent | the other era follows, unless this one is known to be spoken | has failed |
 //!
 //! # What counts as a restart
 //!
@@ -32,10 +43,12 @@ mod box_launcher;
 mod driver;
 mod failure;
 mod instance;
+mod introduction;
 mod launch;
 mod legacy;
 mod live;
 mod machine;
+mod modern;
 mod opening;
 mod output;
 mod phase;
@@ -46,14 +59,18 @@ mod shared;
 mod stage;
 mod start;
 mod status;
+#[cfg(test)]
+mod talk;
+mod tools;
 
 pub use box_launcher::BoxLauncher;
 pub use failure::{Cause, Failure, Permanence};
 pub use instance::Instance;
+pub use introduction::{EraPlan, Introduction};
 pub use kennel_exec::FeedError;
 pub use launch::{LaunchFailure, LaunchFuture, LaunchSteps, Launched, Launcher};
 pub use phase::{Generation, Phase};
-pub use receiver::{End, Handshake, HandshakeParams, Input, LifecycleEvent, Link, Next, Noise, Receiver, StopReason};
+pub use receiver::{End, Handshake, Input, LifecycleEvent, Link, Next, Noise, Receiver, StopReason};
 pub use settings::{Backoff, PhaseBudgets, RestartBudget, Settings, SettingsError};
 pub use stage::Stage;
 pub use status::{State, Status};

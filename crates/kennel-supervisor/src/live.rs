@@ -5,8 +5,7 @@ use crate::launch::Launched;
 use crate::opening::{Opening, Step};
 use crate::phase::{Generation, Phase};
 use crate::reader::Reader;
-use crate::receiver::{Handshake, HandshakeParams, Input, Link, Noise};
-use crate::settings::Settings;
+use crate::receiver::{Handshake, Input, Link, Noise};
 use bytes::Bytes;
 use kennel_box::ExitReport;
 use kennel_exec::{EventKind, FeedError, Seq, Stream, Subscription};
@@ -48,8 +47,8 @@ impl Live {
     pub(crate) fn new(
         generation: Generation,
         launched: Launched,
-        params: HandshakeParams,
-        settings: Arc<Settings>,
+        opening: Opening,
+        line_bytes: usize,
     ) -> Result<Self, String> {
         let Launched { attachment, process } = &launched;
         let subscription = attachment.attend(process, Seq::START).map_err(|error| error.to_string())?;
@@ -57,8 +56,8 @@ impl Live {
         Ok(Self {
             generation,
             input: Input::new(feed),
-            reader: Reader::new(settings.line_bytes),
-            opening: Opening::legacy(params, settings),
+            reader: Reader::new(line_bytes),
+            opening,
             exit: None,
             handshake: None,
             subscription: Some(subscription),

@@ -1,19 +1,23 @@
 //! The conversation that the supervisor itself has with a process: the opening, and probes.
 //!
-//! Pure: answers go in, what to do comes out. Each era has its own way to open and to probe; the legacy one is in
-//! `legacy`, and another would be a second variant of [`Era`] beside it, chosen before the first byte is sent.
+//! Pure: answers go in, what to do comes out. Each era has its own way to open and to probe, in `legacy` and `modern`;
+//! which one is chosen before the first byte is sent, because a process is locked to the first era that it sees.
 
 use crate::failure::{Cause, Permanence};
+use crate::introduction::Introduction;
 use crate::legacy::Legacy;
+use crate::modern::Modern;
 use crate::phase::Phase;
-use crate::receiver::{Handshake, HandshakeParams};
+use crate::receiver::Handshake;
 use crate::settings::Settings;
 use bytes::Bytes;
-use kennel_wire::{Id, Message, RawJson, one_line, request};
+use kennel_wire::{Era, Id, Kind, Message, RawJson, ValueKind, one_line, request};
 use std::sync::Arc;
 
 /// How the supervisor's own ids begin, spelled as JSON. Those of the hub are numbers.
 const OWN: &[u8] = b"\"kennel:";
+/// How much of a process's own words goes into an error.
+pub(crate) const QUOTED: usize = 300;
 
 /// What to do next in the opening.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,19 +28,22 @@ pub(crate) enum Step {
     Enter(Phase),
     /// The process is ready.
     Open(Handshake),
+    /// The process does not speak this era; another one may be of use in the other era.
+    Refuse(Cause),
     /// The process is of no use.
     Fail(Cause, Permanence),
 }
 
 /// The supervisor's side of a conversation with one process.
 pub(crate) struct Opening {
-    era: Era,
+    talk: Talk,
     ids: Ids,
 }
 
 /// How the process is talked to.
-enum Era {
+enum Talk {
     Legacy(Legacy),
+    Modern(Modern),
 }
 
 /// Makes the supervisor's own ids, and knows which of them waits for an answer.
@@ -74,15 +81,21 @@ pub(crate) fn is_own(id: &Id) -> bool {
 }
 
 impl Opening {
-    /// The opening of a process of the legacy era.
-    pub(crate) fn legacy(params: HandshakeParams, settings: Arc<Settings>) -> Self {
-        Self { era: Era::Legacy(Legacy::new(params, settings)), ids: Ids::default() }
+    /// The opening of a process in this era.
+    pub(crate) fn new(era: Era, introduction: &Introduction, settings: Arc<Settings>) -> Self {
+        let talk = match era {
+            Era::Legacy => Talk::Legacy(Legacy::new(introduction.legacy.clone(), settings)),
+            Era::Modern => Talk::Modern(Modern::new(introduction.modern.clone(), settings)),
+        };
+        Self { talk, ids: Ids::default() }
     }
 
     /// The first step.
     pub(crate) fn begin(&mut self) -> Vec<Step> {
-        let Era::Legacy(legacy) = &mut self.era;
-        legacy.begin(&mut self.ids)
+        match &mut self.talk {
+            Talk::Legacy(legacy) => legacy.begin(&mut self.ids),
+            Talk::Modern(modern) => modern.begin(&mut self.ids),
+        }
     }
 
     /// Takes an answer to one of the supervisor's own requests; unless it is the one that is awaited, such as a late
@@ -92,8 +105,10 @@ impl Opening {
             return Vec::new();
         }
         self.ids.awaited = None;
-        let Era::Legacy(legacy) = &mut self.era;
-        legacy.answer(message, &mut self.ids)
+        match &mut self.talk {
+            Talk::Legacy(legacy) => legacy.answer(message, &mut self.ids),
+            Talk::Modern(modern) => modern.answer(message, &mut self.ids),
+        }
     }
 
     /// Takes what should have been an answer, with the reason why it is none.
@@ -103,12 +118,41 @@ impl Opening {
         }
         self.ids.awaited = None;
         let text = format!("the process answered with what is not a message: {reason}");
-        vec![Step::Fail(Cause::Protocol(text), Permanence::Permanent)]
+        vec![match &self.talk {
+            Talk::Modern(modern) if modern.is_discovering() => Step::Refuse(Cause::Protocol(text)),
+            Talk::Legacy(_) | Talk::Modern(_) => protocol(text),
+        }]
     }
 
     /// A line to which every process that lives has an answer.
     pub(crate) fn probe(&mut self) -> Bytes {
-        let Era::Legacy(_) = &self.era;
-        as_line(request(&self.ids.mint(), "ping", &RawJson::empty_object()))
+        let id = self.ids.mint();
+        match &self.talk {
+            Talk::Legacy(_) => as_line(request(&id, "ping", &RawJson::empty_object())),
+            Talk::Modern(modern) => modern.probe(&id),
+        }
+    }
+}
+
+/// A process that does not keep to the protocol, and will not another time.
+pub(crate) fn protocol(text: String) -> Step {
+    Step::Fail(Cause::Protocol(text), Permanence::Permanent)
+}
+
+/// The result of an answer that should be an object, or what the process says instead.
+pub(crate) fn result_of(message: &Message, method: &str) -> Result<RawJson, String> {
+    match message.kind() {
+        Kind::Response { .. } => match message.result() {
+            Some(result) if result.kind() == ValueKind::Object => Ok(result),
+            Some(result) => Err(format!("the process answered `{method}` with {}, not an object", result.kind())),
+            None => Err(format!("the process answered `{method}` without a result")),
+        },
+        Kind::Error { error, .. } => {
+            let quoted: String = String::from_utf8_lossy(error).chars().take(QUOTED).collect();
+            Err(format!("the process answered `{method}` with an error: {quoted}"))
+        }
+        Kind::Request { .. } | Kind::Notification { .. } => {
+            Err(format!("the process answered `{method}` with a request"))
+        }
     }
 }

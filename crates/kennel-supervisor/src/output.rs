@@ -122,6 +122,10 @@ impl<R: Receiver> Driver<R> {
                     live.handshake = Some(Arc::new(handshake));
                     self.tell(Input::Opened);
                 }
+                Step::Refuse(cause) => {
+                    let failure = Failure::new(self.failing_phase(), cause, Permanence::Permanent);
+                    return self.tell(Input::Refused(failure));
+                }
                 Step::Fail(cause, permanence) => {
                     return self.tell(Input::Failed(Failure::new(self.failing_phase(), cause, permanence)));
                 }

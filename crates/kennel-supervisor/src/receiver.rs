@@ -5,43 +5,21 @@ use crate::phase::{Generation, Phase};
 use crate::status::State;
 use bytes::Bytes;
 use kennel_exec::{Feed, FeedError};
-use kennel_wire::{Message, ParseError, RawJson};
+use kennel_wire::{Era, Message, ParseError, RawJson};
 use serde::Serialize;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The raw parameters of `initialize`, sent as they are spelled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandshakeParams(RawJson);
-
-impl HandshakeParams {
-    /// Takes parameters as they are.
-    #[must_use]
-    pub fn new(params: RawJson) -> Self {
-        Self(params)
-    }
-
-    /// The parameters.
-    #[must_use]
-    pub fn as_raw(&self) -> &RawJson {
-        &self.0
-    }
-}
-
-impl From<RawJson> for HandshakeParams {
-    fn from(params: RawJson) -> Self {
-        Self(params)
-    }
-}
-
 /// What a process said about itself before it was ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handshake {
-    /// The protocol version it chose.
+    /// The era in which it is talked to.
+    pub era: Era,
+    /// The protocol version that is spoken.
     pub version: String,
-    /// Its answer to `initialize`, as spelled.
+    /// Its answer to `initialize`, or to `server/discover` in the modern era, as spelled.
     pub result: RawJson,
     /// Its answers to `tools/list`, one per page, as spelled; none where it has no tools.
     pub tools: Vec<RawJson>,
@@ -173,6 +151,11 @@ pub trait Receiver: Send + Sync + 'static {
 
     /// One line of standard error, without its line end; of a long one the beginning.
     fn diagnostics(&self, generation: Generation, line: &[u8]);
+
+    /// The server does not speak this era: it said so, or its process ended when it was asked. Unless the plan is fixed
+    /// or the other era was refused too, a process in the other era follows at once. A server that is merely silent has
+    /// not refused.
+    fn era_refused(&self, _era: Era) {}
 
     /// A process that was ready has ended and nothing more of it will come. Called once per such process.
     fn gone(&self, generation: Generation, end: &End);

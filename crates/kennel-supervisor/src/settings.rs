@@ -47,6 +47,9 @@ pub struct PhaseBudgets {
     pub start_process: Duration,
     /// From the first byte sent to the end of the handshake.
     pub handshake: Duration,
+    /// How long `server/discover` may stay without an answer before the process is tried in the legacy era, where that
+    /// is possible; where it is not, or where this is longer, `handshake` counts.
+    pub discover: Duration,
     /// Listing the tools.
     pub preflight: Duration,
 }
@@ -141,16 +144,9 @@ impl Default for PhaseBudgets {
             create_box: Duration::from_secs(30),
             start_process: Duration::from_secs(30),
             handshake: Duration::from_mins(1),
+            discover: Duration::from_secs(10),
             preflight: Duration::from_secs(30),
         }
-    }
-}
-
-impl PhaseBudgets {
-    /// The longest start without an installation, which clients are told about separately.
-    #[must_use]
-    pub fn longest_start(&self) -> Duration {
-        self.create_box + self.start_process + self.handshake + self.preflight
     }
 }
 
@@ -178,6 +174,15 @@ impl Default for RestartBudget {
 }
 
 impl Settings {
+    /// The longest start without an installation, which clients are told about separately: a process that is silent in
+    /// the modern era is stopped, and another one takes as long as it may in the legacy era.
+    #[must_use]
+    pub fn longest_start(&self) -> Duration {
+        let PhaseBudgets { create_box, start_process, handshake, discover, preflight, .. } = self.budgets;
+        let launch = create_box + start_process;
+        launch + discover.min(handshake) + self.longest_stop() + launch + handshake + preflight
+    }
+
     /// The longest stop: two polite steps, and what is still to be handed over.
     #[must_use]
     pub fn longest_stop(&self) -> Duration {
@@ -193,6 +198,7 @@ impl Settings {
             ("budgets.create_box", self.budgets.create_box),
             ("budgets.start_process", self.budgets.start_process),
             ("budgets.handshake", self.budgets.handshake),
+            ("budgets.discover", self.budgets.discover),
             ("budgets.preflight", self.budgets.preflight),
             ("backoff.base", self.backoff.base),
             ("restarts.window", self.restarts.window),
@@ -223,7 +229,7 @@ impl Settings {
 
     /// Checks that whoever waits for `told` learns what became of a start that took as long as it may.
     pub fn check_told(&self, told: Duration) -> Result<(), SettingsError> {
-        let (start, stop) = (self.budgets.longest_start(), self.longest_stop());
+        let (start, stop) = (self.longest_start(), self.longest_stop());
         if start + stop >= told {
             return Err(SettingsError::LongerThanTold { start, stop, told });
         }

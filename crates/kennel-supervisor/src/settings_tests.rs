@@ -14,6 +14,10 @@ fn settings_that_cannot_work_are_named() {
         (Settings { probe_timeout: Duration::ZERO, ..good() }, zero("probe_timeout")),
         (Settings { line_bytes: 0, ..good() }, zero("line_bytes")),
         (
+            Settings { budgets: PhaseBudgets { discover: Duration::ZERO, ..PhaseBudgets::default() }, ..good() },
+            zero("budgets.discover"),
+        ),
+        (
             Settings { backoff: Backoff { jitter_percent: 101, ..Backoff::default() }, ..good() },
             Err(SettingsError::Jitter(101)),
         ),
@@ -35,9 +39,28 @@ fn settings_that_cannot_work_are_named() {
 #[test]
 fn clients_must_be_told_to_wait_longer_than_the_longest_start_and_stop() {
     let settings = Settings::default();
-    let longest = settings.budgets.longest_start() + settings.longest_stop();
+    let longest = settings.longest_start() + settings.longest_stop();
     settings.check_told(longest + Duration::from_secs(1)).unwrap();
     assert!(matches!(settings.check_told(longest), Err(SettingsError::LongerThanTold { .. })));
+}
+
+#[test]
+fn the_longest_start_has_two_processes_one_of_them_silent_and_stopped() {
+    let second = Duration::from_secs;
+    let budgets = PhaseBudgets {
+        install: second(1),
+        create_box: second(10),
+        start_process: second(100),
+        handshake: second(1000),
+        discover: second(500),
+        preflight: second(10_000),
+    };
+    let graces = Graces { stdin: second(2), term: second(3) };
+    let settings = Settings { budgets, graces, drain: second(4), ..Settings::default() };
+    assert_eq!(settings.longest_start(), second(110 + 500 + 9 + 110 + 1000 + 10_000));
+    let discover = second(5000);
+    let settings = Settings { budgets: PhaseBudgets { discover, ..budgets }, ..settings };
+    assert_eq!(settings.longest_start(), second(110 + 1000 + 9 + 110 + 1000 + 10_000));
 }
 
 #[test]

@@ -15,9 +15,14 @@ pub(super) struct Bench {
 }
 
 impl Bench {
+    /// A machine of the legacy era only.
     pub(super) fn new(settings: Settings) -> Self {
+        Self::with_plan(settings, EraPlan { first: Era::Legacy, is_fixed: true })
+    }
+
+    pub(super) fn with_plan(settings: Settings, plan: EraPlan) -> Self {
         let now = Instant::now();
-        let machine = Machine::new(Arc::new(settings), Box::new(|| 0.0));
+        let machine = Machine::new(Arc::new(settings), plan, Box::new(|| 0.0));
         Self { machine, now, said: Vec::new(), in_flight: 0, last_needed: now, blocked: false }
     }
 

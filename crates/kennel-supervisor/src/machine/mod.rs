@@ -3,17 +3,22 @@
 //! The machine has no clock, no chance and no effects of its own. Whoever drives it says what time it is with every
 //! input, does what the returned effects say, in order, and comes back at [`Machine::deadline`] at the latest.
 
+mod eras;
+mod failing;
 mod restarts;
 mod terms;
 mod watch;
 
 use crate::failure::{Cause, Failure, Permanence};
+use crate::introduction::EraPlan;
 use crate::phase::{Generation, Phase};
 use crate::receiver::{End, LifecycleEvent, Next, StopReason};
 use crate::settings::Settings;
 use crate::status::State;
 pub(crate) use terms::{Effect, Input, Situation, View};
 
+use eras::{Eras, GivenUp};
+use kennel_wire::Era;
 use restarts::Restarts;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,6 +42,8 @@ enum Life {
 enum Then {
     Sleep,
     Start,
+    /// The process does not speak its era: the attempt goes on with another one.
+    OtherEra,
     Settle(Next, Instant),
     /// The process was ready and failed: what follows depends on the budget at that time.
     Judge(Failure),
@@ -50,14 +57,16 @@ pub(crate) struct Machine {
     life: Life,
     phase: Phase,
     generation: Generation,
+    eras: Eras,
     restarts: Restarts,
     effects: Vec<Effect>,
 }
 
 impl Machine {
     /// An instance that is asleep. `chance` returns a number from 0 up to 1.
-    pub(crate) fn new(settings: Arc<Settings>, chance: Box<dyn FnMut() -> f64 + Send>) -> Self {
+    pub(crate) fn new(settings: Arc<Settings>, plan: EraPlan, chance: Box<dyn FnMut() -> f64 + Send>) -> Self {
         Self {
+            eras: Eras::new(plan),
             restarts: Restarts::new(settings.restarts),
             settings,
             chance,
@@ -82,6 +91,11 @@ impl Machine {
             Life::Ended => State::Ended,
         };
         View { state, phase: self.phase, generation: self.generation, attempt: self.restarts.in_a_row() + 1 }
+    }
+
+    /// The era in which the process that runs or starts is talked to.
+    pub(crate) fn era(&self) -> Era {
+        self.eras.now()
     }
 
     /// Whether a process that is ready is suspected.
@@ -136,6 +150,7 @@ impl Machine {
                 }
             }
             Input::Opened => self.opened(now),
+            Input::Refused(failure) => self.given_up(now, failure, GivenUp::Refused),
             Input::Failed(failure) => self.failed(now, failure),
             Input::Ended(failure) => self.ended(now, failure),
             Input::Tick(situation) => self.tick(now, situation),
@@ -190,22 +205,23 @@ impl Machine {
             Phase::Install => budgets.install,
             Phase::CreateBox | Phase::EngineUnavailable => budgets.create_box,
             Phase::StartProcess => budgets.start_process,
-            Phase::Connect => budgets.handshake,
-            // One budget with `connect`: the deadline stays.
-            Phase::Handshake => match self.life {
-                Life::Starting { deadline, .. } => deadline.saturating_duration_since(now),
-                _ => budgets.handshake,
-            },
+            Phase::Connect | Phase::Handshake if self.eras.is_probing() => budgets.discover.min(budgets.handshake),
+            Phase::Connect | Phase::Handshake => budgets.handshake,
             Phase::Preflight | Phase::Ready | Phase::Runtime | Phase::Call => budgets.preflight,
         };
-        let shown = if phase == Phase::Handshake { budgets.handshake } else { budget };
+        let deadline = match self.life {
+            // One budget with `connect`: the deadline stays.
+            Life::Starting { deadline, .. } if phase == Phase::Handshake => deadline,
+            _ => now + budget,
+        };
         self.phase = phase;
-        self.go(Life::Starting { deadline: now + budget, budget: shown }, phase.as_str());
+        self.go(Life::Starting { deadline, budget }, phase.as_str());
     }
 
     fn opened(&mut self, now: Instant) {
         if matches!(self.life, Life::Starting { .. }) {
             self.phase = Phase::Ready;
+            self.eras.opened();
             self.go(Life::Ready(Watch::new(now, &self.settings)), "opened");
             self.effects.push(Effect::Ready(self.generation));
         }
@@ -220,7 +236,7 @@ impl Machine {
             Life::Starting { deadline, budget } if now >= *deadline => {
                 let cause = Cause::TimedOut { budget: *budget, junk: None };
                 let failure = Failure::new(self.phase, cause, Permanence::Transient);
-                self.failed(now, failure);
+                self.given_up(now, failure, GivenUp::Silent);
             }
             Life::Ready(watch) => match watch.tick(now, situation, &self.settings) {
                 Verdict::Well => {}
@@ -237,91 +253,12 @@ impl Machine {
         }
     }
 
-    /// Something failed that may have left something behind.
-    fn failed(&mut self, now: Instant, failure: Failure) {
-        match &self.life {
-            Life::Queued | Life::Starting { .. } => {
-                let cause = failure.to_string();
-                let next = self.judge(now, failure);
-                self.stop(None, Then::Settle(next, now), &cause);
-            }
-            Life::Ready(_) => {
-                self.note_success(now);
-                let cause = failure.to_string();
-                let end = End::Died(Arc::new(failure.clone()));
-                self.stop(Some(end), Then::Judge(failure), &cause);
-            }
-            _ => {}
-        }
-    }
-
-    /// Nothing is left of the start or the process.
-    fn ended(&mut self, now: Instant, failure: Failure) {
-        match std::mem::replace(&mut self.life, Life::Asleep) {
-            Life::Queued | Life::Starting { .. } => self.judge_and_settle(now, failure),
-            ready @ Life::Ready(_) => {
-                self.life = ready;
-                self.note_success(now);
-                let end = End::Died(Arc::new(failure.clone()));
-                self.effects.push(Effect::Gone(self.generation, end));
-                self.judge_and_settle(now, failure);
-            }
-            Life::Stopping { gone, then } => {
-                if let Some(end) = gone {
-                    self.effects.push(Effect::Gone(self.generation, end));
-                }
-                match then {
-                    Then::Sleep => self.go(Life::Asleep, "stopped"),
-                    Then::Start => self.start("wanted again"),
-                    Then::Settle(next, since) => self.settle(next, since, "stopped"),
-                    Then::Judge(failure) => self.judge_and_settle(now, failure),
-                    Then::End => self.end(),
-                }
-            }
-            other => self.life = other,
-        }
-    }
-
-    /// Forgets earlier failures if the process that is ready has proved itself.
-    fn note_success(&mut self, now: Instant) {
-        if let Life::Ready(watch) = &self.life
-            && watch.has_lasted(now, &self.settings)
-        {
-            self.restarts.succeeded();
-        }
-    }
-
-    /// Decides what follows a failure, and tells.
-    fn judge(&mut self, now: Instant, failure: Failure) -> Next {
-        let permanent = failure.permanence == Permanence::Permanent || failure.phase == Phase::EngineUnavailable;
-        let next = if permanent {
-            Next::Never
-        } else if self.restarts.are_spent(now) {
-            Next::Parked
-        } else {
-            Next::RetryIn(self.settings.backoff.delay(self.restarts.in_a_row(), (self.chance)()))
-        };
-        self.effects.push(Effect::Failed(Arc::new(failure), next));
-        next
-    }
-
-    fn judge_and_settle(&mut self, now: Instant, failure: Failure) {
-        let cause = failure.to_string();
-        let next = self.judge(now, failure);
-        self.settle(next, now, &cause);
-    }
-
-    /// Goes on as it was decided at `since`.
-    fn settle(&mut self, next: Next, since: Instant, cause: &str) {
-        let life = match next {
-            Next::RetryIn(delay) => Life::Waiting { until: since + delay },
-            Next::Parked => Life::Parked,
-            Next::Never => Life::Failed,
-        };
-        self.go(life, cause);
-    }
-
     fn start(&mut self, cause: &str) {
+        self.eras.begin();
+        self.start_process(cause);
+    }
+
+    fn start_process(&mut self, cause: &str) {
         self.generation = self.generation.next();
         self.phase = Phase::CreateBox;
         self.go(Life::Queued, cause);
@@ -348,6 +285,8 @@ impl Machine {
 
 #[cfg(test)]
 mod bench;
+#[cfg(test)]
+mod fallback_tests;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

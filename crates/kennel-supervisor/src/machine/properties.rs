@@ -14,6 +14,7 @@ enum Act {
     Stage,
     Launch,
     Open,
+    Refuse,
     Fail(Permanence),
     Die(Permanence),
     StopDone,
@@ -31,6 +32,35 @@ enum Thing {
     Process,
 }
 
+/// What is known of the eras of an instance's processes.
+struct EraBook {
+    plan: EraPlan,
+    /// The era of the process there is.
+    process: Option<Era>,
+    /// The era in which a process was ready last, unless one has refused it since.
+    proven: Option<Era>,
+    /// Whether someone wants what comes after the process that is being stopped.
+    wanted: bool,
+    /// How many processes there were in this attempt.
+    in_attempt: usize,
+}
+
+impl EraBook {
+    /// Counts a process of this era. One that follows the end of another `goes_on` with its attempt, unless someone
+    /// wanted it.
+    fn count(&mut self, goes_on: bool, era: Era) {
+        self.in_attempt = if goes_on && !self.wanted { self.in_attempt + 1 } else { 1 };
+        self.wanted = false;
+        assert!(self.in_attempt <= 2, "{} processes in an attempt", self.in_attempt);
+        if self.plan.is_fixed {
+            assert_eq!((self.in_attempt, era), (1, self.plan.first), "the plan is fixed");
+        }
+        if self.in_attempt == 1 {
+            assert!(self.proven.is_none_or(|proven| proven == era), "another era than the one that was ready");
+        }
+    }
+}
+
 struct World {
     machine: Machine,
     settings: Arc<Settings>,
@@ -45,17 +75,18 @@ struct World {
     in_a_row: u32,
     shut_down: bool,
     quits: usize,
+    eras: EraBook,
     in_flight: usize,
     last_needed: Instant,
     blocked: bool,
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(plan: EraPlan) -> Self {
         let now = Instant::now();
         let settings = Arc::new(Settings { idle_stop: Some(Duration::from_mins(2)), ..Settings::default() });
         Self {
-            machine: Machine::new(Arc::clone(&settings), Box::new(|| 0.5)),
+            machine: Machine::new(Arc::clone(&settings), plan, Box::new(|| 0.5)),
             settings,
             now,
             thing: Thing::Nothing,
@@ -66,6 +97,7 @@ impl World {
             in_a_row: 0,
             shut_down: false,
             quits: 0,
+            eras: EraBook { plan, process: None, proven: None, wanted: false, in_attempt: 0 },
             in_flight: 0,
             last_needed: now,
             blocked: false,
@@ -74,8 +106,13 @@ impl World {
 
     fn act(&mut self, act: Act) {
         match act {
-            Act::Wake => self.tell(Input::Wake),
+            Act::Wake => {
+                // That is heard only by a process that was stopped for idleness.
+                self.eras.wanted |= self.stopping && self.ready.contains(&self.machine.view().generation);
+                self.tell(Input::Wake);
+            }
             Act::Restart => {
+                self.eras.wanted = true;
                 self.own_starts.clear();
                 self.in_a_row = 0;
                 self.tell(Input::Restart);
@@ -89,7 +126,14 @@ impl World {
             Act::Stage if self.thing == Thing::Start => self.tell(Input::Staged),
             Act::Launch if self.thing == Thing::Start => {
                 self.thing = Thing::Process;
+                self.eras.process = Some(self.machine.era());
                 self.tell(Input::Entered(Phase::Connect));
+            }
+            Act::Refuse if self.thing == Thing::Process => {
+                if self.machine.view().state == State::Starting && self.eras.process == self.eras.proven {
+                    self.eras.proven = None;
+                }
+                self.tell(Input::Refused(fault(Permanence::Permanent)));
             }
             Act::Open if self.thing == Thing::Process => self.tell(Input::Opened),
             Act::Fail(permanence) if self.thing == Thing::Process => self.tell(Input::Failed(fault(permanence))),
@@ -105,6 +149,7 @@ impl World {
             Act::Stage
             | Act::Launch
             | Act::Open
+            | Act::Refuse
             | Act::Fail(_)
             | Act::Die(_)
             | Act::StopDone
@@ -114,7 +159,7 @@ impl World {
     }
 
     fn end(&mut self, permanence: Permanence) {
-        (self.thing, self.stopping) = (Thing::Nothing, false);
+        (self.thing, self.stopping, self.eras.process) = (Thing::Nothing, false, None);
         self.tell(Input::Ended(fault(permanence)));
     }
 
@@ -131,10 +176,17 @@ impl World {
     }
 
     fn tell(&mut self, input: Input) {
-        let own = matches!(input, Input::Tick(_));
-        for effect in self.machine.handle(self.now, input) {
+        let (own, ended) = (matches!(input, Input::Tick(_)), matches!(input, Input::Ended(_)));
+        let before = self.machine.era();
+        let effects = self.machine.handle(self.now, input);
+        let failed = effects.iter().any(|effect| matches!(effect, Effect::Failed(..)));
+        for effect in effects {
             match effect {
-                Effect::Start(_) => self.started(own),
+                Effect::Start(_) => {
+                    self.started(own);
+                    assert!(!failed, "a start beside a failure");
+                    self.eras.count(ended, self.machine.era());
+                }
                 Effect::Stop => {
                     assert_ne!(self.thing, Thing::Nothing, "there is nothing to stop");
                     assert!(!self.stopping, "stopped twice");
@@ -148,7 +200,9 @@ impl World {
                     assert_eq!((self.thing, self.stopping), (Thing::Process, false));
                     assert!(self.ready.insert(generation), "ready twice");
                     self.in_a_row = 0;
+                    self.eras.proven = self.eras.process;
                 }
+                Effect::EraRefused(era) => assert_eq!(era, before, "refused what was not tried"),
                 Effect::Gone(generation, _) => {
                     assert_eq!(self.thing, Thing::Nothing, "gone while it is there");
                     assert!(self.ready.contains(&generation), "gone before it was ready");
@@ -162,6 +216,9 @@ impl World {
         let has_thing = matches!(state, State::Queued | State::Starting | State::Ready | State::Stopping);
         assert_eq!(has_thing, self.thing != Thing::Nothing, "{state:?} with {:?}", self.thing);
         assert_eq!(self.stopping, state == State::Stopping);
+        if !self.stopping && self.eras.process.is_some() {
+            assert_eq!(self.eras.process, Some(self.machine.era()), "a process is locked to its era");
+        }
     }
 
     fn started(&mut self, own: bool) {
@@ -197,6 +254,7 @@ fn act() -> impl Strategy<Value = Act> {
         6 => Just(Act::Stage),
         6 => Just(Act::Launch),
         6 => Just(Act::Open),
+        3 => Just(Act::Refuse),
         2 => permanence().prop_map(Act::Fail),
         4 => permanence().prop_map(Act::Die),
         4 => Just(Act::StopDone),
@@ -207,12 +265,17 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+fn plan() -> impl Strategy<Value = EraPlan> {
+    let first = prop_oneof![Just(Era::Legacy), Just(Era::Modern)];
+    (first, prop::bool::weighted(0.2)).prop_map(|(first, is_fixed)| EraPlan { first, is_fixed })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
     #[test]
-    fn every_life_keeps_the_promises(life in prop::collection::vec(act(), 0..120), afterlife in prop::collection::vec(act(), 0..30)) {
-        let mut world = World::new();
+    fn every_life_keeps_the_promises(plan in plan(), life in prop::collection::vec(act(), 0..120), afterlife in prop::collection::vec(act(), 0..30)) {
+        let mut world = World::new(plan);
         for act in life {
             world.act(act);
         }

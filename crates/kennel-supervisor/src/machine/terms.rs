@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::phase::{Generation, Phase};
 use crate::receiver::{End, LifecycleEvent, Next};
 use crate::status::State;
+use kennel_wire::Era;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,6 +25,8 @@ pub(crate) enum Input {
     Entered(Phase),
     /// The opening conversation is done.
     Opened,
+    /// The process answered that it does not speak the era in which it is being opened.
+    Refused(Failure),
     /// The start has failed, or the process cannot be reached, and something of it may be left.
     Failed(Failure),
     /// Nothing is left of the start or the process. Without being asked to, it ended because of this.
@@ -58,6 +61,8 @@ pub(crate) enum Effect {
     Probe,
     /// Tell that this process is ready.
     Ready(Generation),
+    /// Tell that the server does not speak this era.
+    EraRefused(Era),
     /// Tell that this process, which was ready, is gone.
     Gone(Generation, End),
     /// Tell of a failure.

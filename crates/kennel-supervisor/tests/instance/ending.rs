@@ -1,6 +1,6 @@
 //! Shutting down, whenever it comes, leaves nothing.
 
-use crate::support::{Recorder, Scene, Told, calm, instance, launcher, params};
+use crate::support::{LEGACY_ONLY, Recorder, Scene, Told, calm, instance, introduction, launcher};
 use kennel_exec::{Executor, Limits, Stop};
 use kennel_supervisor::{
     Backoff, End, Failure, Generation, Instance, LifecycleEvent, Link, Next, Noise, Receiver, Settings, Stage, State,
@@ -189,7 +189,7 @@ async fn a_receiver_that_panics_leaves_no_process() {
     // Held, so that the session outlives the task.
     let launcher = launcher(&executor, "clumsy");
     let held = Arc::clone(&launcher);
-    let instance = Instance::new(calm(), params(), launcher, Arc::new(Clumsy), Stage::new(1));
+    let instance = Instance::new(calm(), introduction(), LEGACY_ONLY, launcher, Arc::new(Clumsy), Stage::new(1));
     instance.wake();
     sleep(Duration::from_mins(1)).await;
     assert_eq!((engine.started(), engine.live()), (1, 0));

@@ -1,7 +1,8 @@
-//! An instance over a fake engine, with a clock that jumps: starts, probes, restarts, idleness, the end.
+//! An instance over a fake engine, with a clock that jumps: starts, eras, probes, restarts, idleness, the end.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod ending;
+mod eras;
 mod handing_over;
 mod idling;
 mod known_failures;

@@ -1,6 +1,6 @@
 //! What follows when a process ends, and what the operator can do.
 
-use crate::support::{Scene, Told, calm, launcher, params};
+use crate::support::{LEGACY_ONLY, Scene, Told, calm, introduction, launcher};
 use kennel_exec::{Executor, Limits};
 use kennel_supervisor::{
     Cause, End, Failure, FeedError, Generation, Instance, LifecycleEvent, Link, Next, Noise, Phase, Receiver, Stage,
@@ -148,7 +148,7 @@ async fn whoever_is_told_finds_the_instance_as_it_was_told() {
     let executor = Executor::new(Arc::new(engine.clone()), Limits::default()).unwrap();
     let receiver = Arc::new(Curious::default());
     let launcher = launcher(&executor, "server");
-    let instance = Instance::new(calm(), params(), launcher, Arc::clone(&receiver), Stage::new(1));
+    let instance = Instance::new(calm(), introduction(), LEGACY_ONLY, launcher, Arc::clone(&receiver), Stage::new(1));
     receiver.instance.set(instance.clone()).unwrap();
     instance.wake();
     sleep(Duration::from_mins(1)).await;

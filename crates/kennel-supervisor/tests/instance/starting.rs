@@ -1,6 +1,6 @@
 //! From the first wake to a process that is ready, or a failure that says why not.
 
-use crate::support::{Recorder, Scene, Told, calm, instance, is_failure, launcher, params};
+use crate::support::{LEGACY_ONLY, Recorder, Scene, Told, calm, instance, introduction, is_failure, launcher};
 use kennel_exec::{Executor, Limits};
 use kennel_supervisor::{
     Cause, Instance, LaunchFailure, LaunchFuture, LaunchSteps, Launcher, Next, Permanence, Phase, Settings, Stage,
@@ -140,7 +140,8 @@ impl Launcher for Installer {
 #[tokio::test(start_paused = true)]
 async fn installation_has_its_own_budget_tells_its_progress_and_keeps_its_reason() {
     let recorder = Recorder::new();
-    let instance = Instance::new(calm(), params(), Arc::new(Installer), Arc::clone(&recorder), Stage::new(1));
+    let instance =
+        Instance::new(calm(), introduction(), LEGACY_ONLY, Arc::new(Installer), Arc::clone(&recorder), Stage::new(1));
     instance.wake();
     recorder.until(1, "a failure", is_failure).await;
     let (failure, next) = recorder.failures().remove(0);

@@ -3,11 +3,11 @@
 use kennel_box::{Command, ExitReport};
 use kennel_exec::{Executor, Limits, SessionId, StartRequest};
 use kennel_supervisor::{
-    BoxLauncher, End, Failure, Generation, HandshakeParams, Instance, LifecycleEvent, Link, Next, Noise, Receiver,
-    Settings, Stage, State,
+    BoxLauncher, End, EraPlan, Failure, Generation, Instance, Introduction, LifecycleEvent, Link, Next, Noise,
+    Receiver, Settings, Stage, State,
 };
 use kennel_testkit::fake::{Child, FakeEngine, McpServer, plan};
-use kennel_wire::{Message, RawJson};
+use kennel_wire::{Era, Message, RawJson};
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,6 +23,7 @@ pub(crate) enum Told {
     Diagnostics(u64, String),
     Gone(u64, End),
     Failed(Failure, Next),
+    EraRefused(Era),
     Event(LifecycleEvent),
 }
 
@@ -111,6 +112,10 @@ impl Receiver for Recorder {
         self.note(Told::Failed(failure.clone(), next));
     }
 
+    fn era_refused(&self, era: Era) {
+        self.note(Told::EraRefused(era));
+    }
+
     fn event(&self, event: &LifecycleEvent) {
         self.note(Told::Event(event.clone()));
     }
@@ -134,10 +139,15 @@ impl Scene {
     }
 
     pub(crate) fn on(engine: FakeEngine, settings: Settings) -> Self {
+        Self::planned(engine, settings, LEGACY_ONLY)
+    }
+
+    pub(crate) fn planned(engine: FakeEngine, settings: Settings, plan: EraPlan) -> Self {
         settings.check().unwrap();
         let executor = Executor::new(Arc::new(engine.clone()), Limits::default()).unwrap();
-        let recorder = Recorder::new();
-        let instance = instance(&executor, "server", settings, &recorder, Stage::default());
+        let (recorder, launcher) = (Recorder::new(), launcher(&executor, "server"));
+        let stage = Stage::default();
+        let instance = Instance::new(settings, introduction(), plan, launcher, Arc::clone(&recorder), stage);
         Self { engine, executor, recorder, instance }
     }
 
@@ -157,10 +167,11 @@ impl Scene {
         self
     }
 
-    /// Calls a tool.
+    /// Calls a tool, in a way that is understood in both eras.
     pub(crate) fn call(&self, id: i64, tool: &str) {
         self.instance.work_began();
-        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
+        let params = format!(r#"{{"_meta":{MODERN_META},"name":"{tool}"}}"#);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#);
         self.recorder.link().input.send(format!("{line}\n").into()).unwrap();
     }
 
@@ -192,7 +203,8 @@ pub(crate) fn instance(
     recorder: &Arc<Recorder>,
     stage: Stage,
 ) -> Instance {
-    Instance::new(settings, params(), launcher(executor, name), Arc::clone(recorder), stage)
+    let launcher = launcher(executor, name);
+    Instance::new(settings, introduction(), LEGACY_ONLY, launcher, Arc::clone(recorder), stage)
 }
 
 /// A launcher with a session of its own.
@@ -202,9 +214,15 @@ pub(crate) fn launcher(executor: &Executor, name: &str) -> Arc<BoxLauncher> {
     Arc::new(BoxLauncher::new(attachment, name, request))
 }
 
-pub(crate) fn params() -> HandshakeParams {
-    let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
-    RawJson::parse(params).unwrap().into()
+const MODERN_META: &str =
+    r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+/// A plan in which nothing but the legacy era is ever tried.
+pub(crate) const LEGACY_ONLY: EraPlan = EraPlan { first: Era::Legacy, is_fixed: true };
+
+pub(crate) fn introduction() -> Introduction {
+    let legacy = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
+    Introduction { legacy: RawJson::parse(legacy).unwrap(), modern: RawJson::parse(MODERN_META).unwrap() }
 }
 
 /// Settings with which nothing but what is tested happens by itself.
