@@ -25,6 +25,9 @@ impl Exchange {
 
     /// Decides who hears a notification, and what of it is said in their own words.
     fn audience(&self, state: &mut State, generation: Generation, message: &Message, method: &str) -> Vec<Delivery> {
+        if let Some(streamed) = self.streamed(state, message, method) {
+            return streamed;
+        }
         match method {
             "notifications/progress" => return Self::progress(state, generation, message).into_iter().collect(),
             "notifications/cancelled" => return Self::withdrawn(state, generation, message).into_iter().collect(),
@@ -32,12 +35,20 @@ impl Exchange {
         }
         if let Some(list) = List::ALL.into_iter().find(|list| list.changed() == method) {
             self.list_has_changed(state, list);
-            return everybody(state, message);
+            let mut heard = everybody(state, message);
+            heard.extend(state.listens.list_changed(list));
+            return heard;
         }
         let owners = Self::owners_of_news(state, message, method);
+        if method == "notifications/resources/updated" {
+            return self.resource_updated(state, message);
+        }
         if self.sharing != Sharing::Shared {
             let listener = self.only_listener(state);
-            return listener.iter().map(|(_, mailbox)| told(mailbox, message)).collect();
+            return listener
+                .and_then(|(client, mailbox)| addressed(state, &client, &mailbox, message, method))
+                .into_iter()
+                .collect();
         }
         if let Some(owners) = owners {
             if owners.is_empty() {
@@ -45,12 +56,22 @@ impl Exchange {
             }
             return owners.iter().map(|client| told(&client.unsolicited, message)).collect();
         }
-        if method == "notifications/resources/updated" {
-            let Ok(Some(uri)) = message.resource_uri() else { return Vec::new() };
-            let subscribers = state.members.values().filter(|client| client.is_subscribed(&uri));
-            return subscribers.map(|client| told(&client.unsolicited, message)).collect();
-        }
         self.unaddressed(state, message, method)
+    }
+
+    /// Decides who hears that a resource has changed: who has subscribed to it.
+    fn resource_updated(&self, state: &State, message: &Message) -> Vec<Delivery> {
+        let Ok(Some(uri)) = message.resource_uri() else { return Vec::new() };
+        let mut heard = state.listens.updated(&uri, message);
+        if self.sharing == Sharing::Shared {
+            let subscribers = state.members.values().filter(|client| client.is_subscribed(&uri));
+            heard.extend(subscribers.map(|client| told(&client.unsolicited, message)));
+        } else if let Some((client, mailbox)) = self.only_listener(state)
+            && !client.is_modern()
+        {
+            heard.push(told(&mailbox, message));
+        }
+        heard
     }
 
     /// Decides who of several hears what does not say for whom it is: the owner of the task it belongs to; the only
@@ -63,10 +84,13 @@ impl Exchange {
         };
         if let Some(owner) = Self::related_owner(state, message) {
             let owners = owner.sessions(state).into_iter().filter(|client| listens(client));
-            return owners.map(|client| told(&Self::place(state, &client), message)).collect();
+            let told =
+                owners.filter_map(|client| addressed(state, &client, &Self::place(state, &client), message, method));
+            return told.collect();
         }
         if let Some((client, mailbox)) = self.only_listener(state) {
-            return listens(&client).then(|| told(&mailbox, message)).into_iter().collect();
+            let told = listens(&client).then(|| addressed(state, &client, &mailbox, message, method));
+            return told.flatten().into_iter().collect();
         }
         let mut principals = state.members.values().map(|client| &client.principal);
         let first = principals.next();
@@ -97,12 +121,15 @@ impl Exchange {
     fn withdrawn(state: &mut State, generation: Generation, message: &Message) -> Option<Delivery> {
         let id = message.cancelled_request().ok()??;
         let (number, question) = state.backward.withdrawn(generation, &id)?;
+        if let Some(carrier) = question.carrier {
+            Self::unpose(state, carrier, number);
+        }
         let rewritten = message.rewrite().cancelled_request(&Id::number(number)).ok()?.finish();
-        Some(Delivery::notification(&question.mailbox, rewritten))
+        Some(Delivery::notification(question.mailbox.as_ref()?, rewritten))
     }
 
     /// Has the catalog follow a list that has changed.
-    fn list_has_changed(&self, state: &mut State, list: List) {
+    pub(crate) fn list_has_changed(&self, state: &mut State, list: List) {
         let lists = List::ALL.into_iter().filter(|other| other.changed() == list.changed());
         for list in lists {
             self.catalog.forget(list);
@@ -131,7 +158,26 @@ impl Exchange {
 
 /// To every session, where it listens for what belongs to no request.
 fn everybody(state: &State, message: &Message) -> Vec<Delivery> {
-    state.members.values().map(|client| told(&client.unsolicited, message)).collect()
+    let members = state.members.values().filter(|client| !client.is_modern());
+    members.map(|client| told(&client.unsolicited, message)).collect()
+}
+
+/// To one client: to a session as it is placed; without a session only what is logged can be for it, and only on a request
+/// that wants to hear of it.
+fn addressed(
+    state: &State,
+    client: &Client,
+    mailbox: &Arc<Mailbox>,
+    message: &Message,
+    method: &str,
+) -> Option<Delivery> {
+    if !client.is_modern() {
+        return Some(told(mailbox, message));
+    }
+    if method != "notifications/message" {
+        return None;
+    }
+    state.pending.log_reader(client.key, Level::of(message)).map(|mailbox| told(&mailbox, message))
 }
 
 /// A notification as it is.

@@ -14,15 +14,14 @@ impl Exchange {
         if method == "ping" {
             return self.reply(generation, &success_response(id, &RawJson::empty_object()));
         }
-        let (delivery, number) = {
+        let found = {
             let mut state = self.state();
-            match self.address(&mut state, generation, message, method, id) {
-                Ok(found) => found,
-                Err((code, text)) => {
-                    drop(state);
-                    return self.reply(generation, &refusal(id, code, &text));
-                }
-            }
+            self.address(&mut state, generation, message, method, id)
+        };
+        let (delivery, number) = match found {
+            Ok(Some(found)) => found,
+            Ok(None) => return,
+            Err((code, text)) => return self.reply(generation, &refusal(id, code, &text)),
         };
         let (client, mailbox, outgoing) = delivery;
         if !self.deliver(&mailbox, outgoing).await && self.state().backward.answered(number, client.key).is_some() {
@@ -30,7 +29,8 @@ impl Exchange {
         }
     }
 
-    /// Finds the one client that a request of the process is for, and notes that it was asked.
+    /// Finds the one client that a request of the process is for, and notes that it was asked; nothing more is to do
+    /// where a request of the client carries the question.
     #[expect(clippy::type_complexity, reason = "three parts of one delivery, used by the one caller")]
     fn address(
         &self,
@@ -39,24 +39,22 @@ impl Exchange {
         message: &Message,
         method: &str,
         id: &Id,
-    ) -> Result<((Arc<Client>, Arc<Mailbox>, Outgoing), i64), (ErrorCode, String)> {
+    ) -> Result<Option<((Arc<Client>, Arc<Mailbox>, Outgoing), i64)>, (ErrorCode, String)> {
         let (client, mailbox) = self.addressee(state, message).ok_or_else(|| {
             let text = "the process is shared by several clients and it is not known which of them is meant";
             (ErrorCode::INTERNAL_ERROR, text.to_owned())
         })?;
-        let capabilities = client.introduction.capabilities;
-        let able = match method {
-            "roots/list" => capabilities.roots,
-            "sampling/createMessage" => capabilities.sampling,
-            "elicitation/create" => capabilities.elicitation,
-            _ => true,
-        };
+        let able = client.introduction.capabilities.allow(method);
         if !able {
             return Err((ErrorCode::METHOD_NOT_FOUND, format!("the client does not support {method}")));
         }
         let limit = self.core.settings.limits.server_requests;
         if state.backward.len() >= limit {
             return Err((ErrorCode::SATURATED, format!("{limit} requests to clients are unanswered already")));
+        }
+        if client.is_modern() {
+            self.pose(state, generation, &client, message, id)?;
+            return Ok(None);
         }
         let bad = |error: kennel_wire::FieldError| (ErrorCode::INVALID_PARAMS, error.to_string());
         let token = message.progress_token().map_err(bad)?;
@@ -67,13 +65,19 @@ impl Exchange {
             rewrite = rewrite.progress_token(&minted).map_err(bad)?;
         }
         let outgoing = Outgoing { message: rewrite.finish(), kind: OutgoingKind::Request };
-        let question =
-            Question { generation, id: id.clone(), token, client: client.key, mailbox: Arc::clone(&mailbox) };
+        let question = Question {
+            generation,
+            id: id.clone(),
+            token,
+            client: client.key,
+            mailbox: Some(Arc::clone(&mailbox)),
+            carrier: None,
+        };
         state.backward.note(number, question);
         if method == "elicitation/create" {
             Self::elicitation_began(state, &client, message);
         }
-        Ok(((client, mailbox, outgoing), number))
+        Ok(Some(((client, mailbox, outgoing), number)))
     }
 
     /// The one client that a request of the process is for: the owner of the task that it belongs to, or otherwise the
@@ -121,6 +125,11 @@ impl Exchange {
         let Some(number) = message.id().and_then(Id::as_integer) else { return };
         let mut state = self.state();
         let Some(question) = state.backward.answered(number, client.key) else { return };
+        if question.carrier.is_some() {
+            drop(state);
+            self.informed(&question, message);
+            return;
+        }
         if let Some(link) = state.link.clone()
             && link.generation == question.generation
             && let Ok(rewrite) = message.rewrite().id(&question.id)

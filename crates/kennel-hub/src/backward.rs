@@ -2,6 +2,7 @@
 
 use crate::client::ClientKey;
 use crate::mailbox::Mailbox;
+use crate::pending::Number;
 use bytes::Bytes;
 use kennel_supervisor::Generation;
 use kennel_wire::{ErrorCode, ErrorObject, Id};
@@ -18,8 +19,10 @@ pub(crate) struct Question {
     pub(crate) token: Option<Id>,
     /// Who was asked, and nobody else may answer.
     pub(crate) client: ClientKey,
-    /// Where it was asked, for a cancellation to follow.
-    pub(crate) mailbox: Arc<Mailbox>,
+    /// Where it was asked, for a cancellation to follow; nowhere where a request carries it.
+    pub(crate) mailbox: Option<Arc<Mailbox>>,
+    /// The request of the client that carries it.
+    pub(crate) carrier: Option<Number>,
 }
 
 /// All questions of one process, by the ids under which clients see them.
@@ -43,6 +46,11 @@ impl Backward {
         if self.questions.get(&number)?.client == client { self.questions.remove(&number) } else { None }
     }
 
+    /// Takes a question, whoever was asked.
+    pub(crate) fn take(&mut self, number: i64) -> Option<Question> {
+        self.questions.remove(&number)
+    }
+
     pub(crate) fn get(&self, number: i64, client: ClientKey) -> Option<&Question> {
         self.questions.get(&number).filter(|question| question.client == client)
     }
@@ -52,6 +60,11 @@ impl Backward {
         let of = |question: &Question| question.generation == generation && question.id == *id;
         let number = self.questions.iter().find(|(_, question)| of(question)).map(|(number, _)| *number)?;
         Some((number, self.questions.remove(&number)?))
+    }
+
+    /// Forgets the questions that this request carries.
+    pub(crate) fn forget_carried(&mut self, carrier: Number) {
+        self.questions.retain(|_, question| question.carrier != Some(carrier));
     }
 
     /// Takes all questions of a process.

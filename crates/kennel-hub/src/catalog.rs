@@ -1,23 +1,13 @@
 //! What a server offers, remembered: so that clients see it while no process is ready, and hear when it has changed.
 
-use crate::principal::hexadecimal;
-use crate::settings::CatalogPlace;
+use crate::book::Book;
 use crate::sync::lock;
 use kennel_supervisor::Handshake;
-use kennel_wire::{Message, RawJson};
+use kennel_wire::{Era, Message, RawJson};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
-
-/// How many kinds of clients a catalog is kept for.
-const MOST_KINDS: usize = 32;
 
 /// The lists that a server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,6 +36,18 @@ impl List {
         }
     }
 
+    /// The capabilities of servers that have lists.
+    pub(crate) const CAPABILITIES: [&str; 3] = ["tools", "prompts", "resources"];
+
+    /// The capability of a server that has it.
+    pub(crate) fn capability(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources | Self::Templates => "resources",
+        }
+    }
+
     /// What clients are told when it has changed.
     pub(crate) fn changed(self) -> &'static str {
         match self {
@@ -59,10 +61,51 @@ impl List {
 /// What a server offers to one kind of client, as it spelled it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Its answer to `initialize`, and the version it chose.
-    pub(crate) introduction: Option<(String, RawJson)>,
+    /// How it introduced itself.
+    pub(crate) introduction: Option<Introduced>,
     /// The pages of its lists.
     pub(crate) lists: BTreeMap<List, Vec<RawJson>>,
+}
+
+/// How a server introduced itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Introduced {
+    pub(crate) era: Era,
+    /// The version that it chose.
+    pub(crate) version: String,
+    /// Its answer to `initialize` or `server/discover`.
+    pub(crate) result: RawJson,
+}
+
+impl From<&Handshake> for Introduced {
+    fn from(handshake: &Handshake) -> Self {
+        Self { era: handshake.era, version: handshake.version.clone(), result: handshake.result.clone() }
+    }
+}
+
+/// What a server says that it can do.
+pub(crate) trait Offering {
+    /// What the server says of a capability, if it has it.
+    fn capability(&self, name: &str) -> Option<RawJson>;
+
+    fn has_capability(&self, name: &str) -> bool {
+        self.capability(name).is_some()
+    }
+
+    /// Whether a capability comes with something more.
+    fn has_capability_flag(&self, name: &str, flag: &str) -> bool {
+        let flags = self.capability(name).map(|capability| capability.members()).unwrap_or_default();
+        flags.iter().any(|(member, value)| member == flag && value.as_bytes() == b"true")
+    }
+}
+
+impl Offering for Handshake {
+    fn capability(&self, name: &str) -> Option<RawJson> {
+        let member = |object: RawJson, name: &str| {
+            object.members().into_iter().find(|(member, _)| member == name).map(|(_, value)| value)
+        };
+        member(member(self.result.clone(), "capabilities")?, name)
+    }
 }
 
 impl Offer {
@@ -129,13 +172,17 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
+    pub(crate) fn new(kind: String, offer: Arc<Offer>, book: Arc<Book>) -> Self {
+        Self { kind, offer: Mutex::new(offer), book }
+    }
+
     pub(crate) fn offer(&self) -> Arc<Offer> {
         Arc::clone(&lock(&self.offer))
     }
 
     /// Takes down what a process said when it became ready, and returns whether its tools are other than before.
     pub(crate) fn opened(&self, handshake: &Handshake) -> bool {
-        let introduction = Some((handshake.version.clone(), handshake.result.clone()));
+        let introduction = Some(handshake.into());
         let tools = handshake.tools.clone();
         let (mut changed, mut tools_changed) = (false, false);
         self.change(|offer| {
@@ -174,137 +221,6 @@ impl Catalog {
             self.book.note(&self.kind, self.offer());
         }
     }
-}
-
-/// All that is remembered of one server.
-#[derive(Debug)]
-pub(crate) struct Book {
-    catalogs: Mutex<HashMap<String, Arc<Catalog>>>,
-    file: Option<PathBuf>,
-    /// What the file holds, or will as soon as it is written.
-    kept: Mutex<BTreeMap<String, Arc<Offer>>>,
-    changed: Notify,
-    /// Whether there is something that was not written.
-    is_changed: AtomicBool,
-}
-
-/// An offer in the file.
-#[derive(Serialize, Deserialize)]
-struct Entry {
-    version: String,
-    initialize: Box<RawValue>,
-    lists: BTreeMap<List, Vec<Box<RawValue>>>,
-}
-
-impl Book {
-    /// Opens the book of a server. One that cannot be read is as good as empty: the server will say it again.
-    pub(crate) fn open(place: Option<&CatalogPlace>) -> Arc<Self> {
-        let file = place.map(|place| place.directory.join(format!("{}.json", digest(place.fingerprint.as_bytes()))));
-        let kept = file.as_deref().and_then(read).unwrap_or_default();
-        Arc::new(Self {
-            catalogs: Mutex::default(),
-            file,
-            kept: Mutex::new(kept),
-            changed: Notify::new(),
-            is_changed: AtomicBool::new(false),
-        })
-    }
-
-    /// The catalog for clients that introduce themselves so.
-    pub(crate) fn catalog(self: &Arc<Self>, params: &RawJson) -> Arc<Catalog> {
-        let kind = kind_of(params);
-        let mut catalogs = lock(&self.catalogs);
-        // Kinds are few; a client that makes up new ones pays by starting cold.
-        if catalogs.len() >= MOST_KINDS && !catalogs.contains_key(&kind) {
-            catalogs.retain(|_, catalog| Arc::strong_count(catalog) > 1);
-        }
-        let catalog = catalogs.entry(kind.clone()).or_insert_with(|| {
-            let offer = lock(&self.kept).get(&kind).cloned().unwrap_or_default();
-            Arc::new(Catalog { kind, offer: Mutex::new(offer), book: Arc::clone(self) })
-        });
-        Arc::clone(catalog)
-    }
-
-    /// Whether it holds anything.
-    pub(crate) fn is_written(&self) -> bool {
-        !lock(&self.kept).is_empty()
-    }
-
-    fn note(&self, kind: &str, offer: Arc<Offer>) {
-        let mut kept = lock(&self.kept);
-        if kept.len() >= MOST_KINDS && !kept.contains_key(kind) {
-            return;
-        }
-        kept.insert(kind.to_owned(), offer);
-        drop(kept);
-        self.is_changed.store(true, Ordering::SeqCst);
-        self.changed.notify_one();
-    }
-
-    /// Writes what is new to the file until `closing`, and then a last time.
-    pub(crate) async fn keep(&self, closing: CancellationToken) {
-        let Some(file) = &self.file else { return };
-        let mut is_open = true;
-        while is_open {
-            is_open = closing.run_until_cancelled(self.changed.notified()).await.is_some();
-            if !is_open && !self.is_changed.load(Ordering::SeqCst) {
-                break;
-            }
-            self.is_changed.store(false, Ordering::SeqCst);
-            let kept = lock(&self.kept).clone();
-            let file = file.clone();
-            // A catalog that cannot be written is made anew next time; that is no reason to bother anybody.
-            let _ = tokio::task::spawn_blocking(move || write(&file, &kept)).await;
-        }
-    }
-}
-
-/// Tells kinds of clients apart by what a server may tell them apart by: version and capabilities, not their names.
-fn kind_of(params: &RawJson) -> String {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params<'a> {
-        protocol_version: String,
-        #[serde(borrow, default)]
-        capabilities: Option<&'a RawValue>,
-    }
-    let text = match serde_json::from_slice::<Params<'_>>(params.as_bytes()) {
-        Ok(params) => format!("{} {}", params.protocol_version, params.capabilities.map_or("", RawValue::get)),
-        Err(_) => String::from_utf8_lossy(params.as_bytes()).into_owned(),
-    };
-    digest(text.as_bytes())
-}
-
-fn digest(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes)[..16])
-}
-
-fn read(file: &Path) -> Option<BTreeMap<String, Arc<Offer>>> {
-    let entries: BTreeMap<String, Entry> = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-    let raw = |value: Box<RawValue>| RawJson::parse(value.get().to_owned()).ok();
-    let offers = entries.into_iter().filter_map(|(kind, entry)| {
-        let introduction = Some((entry.version, raw(entry.initialize)?));
-        let lists = entry.lists.into_iter().map(|(list, pages)| (list, pages.into_iter().filter_map(raw).collect()));
-        Some((kind, Arc::new(Offer { introduction, lists: lists.collect() })))
-    });
-    Some(offers.collect())
-}
-
-fn write(file: &Path, kept: &BTreeMap<String, Arc<Offer>>) -> std::io::Result<()> {
-    let raw = |value: &RawJson| RawValue::from_string(String::from_utf8_lossy(value.as_bytes()).into_owned()).ok();
-    let entries = kept.iter().filter_map(|(kind, offer)| {
-        let (version, initialize) = offer.introduction.as_ref()?;
-        let lists = offer.lists.iter().map(|(list, pages)| (*list, pages.iter().filter_map(raw).collect()));
-        Some((kind, Entry { version: version.clone(), initialize: raw(initialize)?, lists: lists.collect() }))
-    });
-    let entries: BTreeMap<_, _> = entries.collect();
-    let directory = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    let mut whole = tempfile::NamedTempFile::new_in(directory)?;
-    serde_json::to_writer(&mut whole, &entries)?;
-    whole.flush()?;
-    whole.persist(file)?;
-    Ok(())
 }
 
 #[cfg(test)]

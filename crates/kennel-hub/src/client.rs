@@ -38,14 +38,16 @@ struct Standing {
 /// How a client introduced itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Introduction {
-    /// The parameters of its `initialize`, as spelled.
+    /// How it talks.
+    pub(crate) era: Era,
+    /// The parameters of its `initialize`, as spelled, or what stands for them.
     pub(crate) params: RawJson,
+    /// What each request says of it to a modern process.
+    pub(crate) declared: Vec<(&'static str, RawJson)>,
     /// The version it asked for, if that is one that Kennel knows.
     pub(crate) version: Option<ProtocolVersion>,
     /// What it can be asked.
     pub(crate) capabilities: Capabilities,
-    /// How it talks.
-    pub(crate) era: Era,
 }
 
 /// What a client can be asked.
@@ -56,24 +58,29 @@ pub(crate) struct Capabilities {
     pub(crate) elicitation: bool,
 }
 
-/// The parameters with which Kennel introduces itself where a process has several clients. It promises what it can
-/// carry to one of them; roots are not among it, because they would be those of one client and hold for all.
-const OWN_PARAMS: &str = concat!(
-    r#"{"protocolVersion":"2025-11-25","capabilities":{"sampling":{"context":{},"tools":{}},"#,
-    r#""elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"kennel","version":""#,
-    env!("CARGO_PKG_VERSION"),
-    r#""}}"#
-);
+impl Capabilities {
+    /// Whether a client can be asked this.
+    pub(crate) fn allow(self, method: &str) -> bool {
+        match method {
+            "roots/list" => self.roots,
+            "sampling/createMessage" => self.sampling,
+            "elicitation/create" => self.elicitation,
+            _ => true,
+        }
+    }
+
+    fn of(declared: &RawJson) -> Self {
+        let named = declared.members();
+        let has = |name: &str| named.iter().any(|(member, _)| member == name);
+        Self { roots: has("roots"), sampling: has("sampling"), elicitation: has("elicitation") }
+    }
+}
 
 /// Who Kennel is.
 const OWN_INFO: &str = concat!(r#"{"name":"kennel","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
-
-/// The parameters with which Kennel introduces itself for callers that cannot be asked anything.
-const PLAIN_PARAMS: &str = concat!(
-    r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"kennel","version":""#,
-    env!("CARGO_PKG_VERSION"),
-    r#""}}"#
-);
+/// What Kennel promises where a process has several clients: what it can carry to one of them. Roots are not among it,
+/// because they would be those of one client and hold for all.
+const OWN_CAPABILITIES: &str = r#"{"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}}"#;
 
 impl Introduction {
     /// Reads a client's `initialize`; the text says what is wrong with it.
@@ -81,26 +88,56 @@ impl Introduction {
         let params = request.params().ok_or("`params` is missing")?;
         let version = request.text_at(&["params", "protocolVersion"]).ok().flatten();
         let version = version.ok_or("`params.protocolVersion` must be a string")?;
-        let has = |name| matches!(request.locate(&["params", "capabilities", name]), Ok(Some(_)));
-        let capabilities =
-            Capabilities { roots: has("roots"), sampling: has("sampling"), elicitation: has("elicitation") };
-        Ok(Self { params, version: version.parse().ok(), capabilities, era: Era::Legacy })
+        let object = |name: &str| {
+            let found = request.field(&["params", name]).ok().flatten();
+            found.filter(|value| value.kind() == ValueKind::Object)
+        };
+        let capabilities = object("capabilities").unwrap_or_else(RawJson::empty_object);
+        let info = object("clientInfo").unwrap_or_else(|| own(OWN_INFO));
+        Ok(Self {
+            era: Era::Legacy,
+            params,
+            version: version.parse().ok(),
+            capabilities: Capabilities::of(&capabilities),
+            declared: declared(info, capabilities),
+        })
     }
 
     /// How Kennel introduces itself to a process with several clients.
-    pub(crate) fn of_kennel() -> RawJson {
-        own(OWN_PARAMS)
+    pub(crate) fn of_kennel() -> Self {
+        Self::made(Era::Modern, own(OWN_INFO), own(OWN_CAPABILITIES))
     }
 
     /// How Kennel introduces a caller that has not introduced itself.
     pub(crate) fn plain() -> Self {
+        Self::made(Era::Legacy, own(OWN_INFO), RawJson::empty_object())
+    }
+
+    /// The introduction of somebody who has never said `initialize`.
+    fn made(era: Era, info: RawJson, capabilities: RawJson) -> Self {
+        let version = RawJson::string(ProtocolVersion::LATEST_LEGACY.as_str());
+        let members = [("protocolVersion", &version), ("capabilities", &capabilities), ("clientInfo", &info)];
         Self {
-            params: own(PLAIN_PARAMS),
+            era,
+            params: RawJson::object(members),
             version: Some(ProtocolVersion::LATEST_LEGACY),
-            capabilities: Capabilities::default(),
-            era: Era::Legacy,
+            capabilities: Capabilities::of(&capabilities),
+            declared: declared(info, capabilities),
         }
     }
+
+    /// What every request to a modern process has in its `_meta`.
+    pub(crate) fn meta(&self) -> RawJson {
+        RawJson::object(self.declared.iter().map(|(name, value)| (*name, value)))
+    }
+}
+
+fn declared(info: RawJson, capabilities: RawJson) -> Vec<(&'static str, RawJson)> {
+    vec![
+        (meta::PROTOCOL_VERSION, RawJson::string(ProtocolVersion::LATEST.as_str())),
+        (meta::CLIENT_INFO, info),
+        (meta::CLIENT_CAPABILITIES, capabilities),
+    ]
 }
 
 /// Tells kinds of clients of one caller apart: those of one kind are the same to a server.
@@ -139,20 +176,7 @@ impl Declaration {
     /// How Kennel introduces the sender where a server has to be introduced to it once and for all.
     pub(crate) fn introduction(&self) -> Introduction {
         let info = self.info.clone().unwrap_or_else(|| own(OWN_INFO));
-        let version = RawJson::string(ProtocolVersion::LATEST_LEGACY.as_str());
-        let members = [("protocolVersion", &version), ("capabilities", &self.capabilities), ("clientInfo", &info)];
-        let named = self.capabilities.members();
-        let has = |name: &str| named.iter().any(|(member, _)| member == name);
-        Introduction {
-            params: RawJson::object(members),
-            version: Some(ProtocolVersion::LATEST),
-            capabilities: Capabilities {
-                roots: has("roots"),
-                sampling: has("sampling"),
-                elicitation: has("elicitation"),
-            },
-            era: Era::Modern,
-        }
+        Introduction::made(Era::Modern, info, self.capabilities.clone())
     }
 }
 
@@ -215,6 +239,17 @@ impl Client {
 
     pub(crate) fn set_level(&self, level: Level) {
         lock(&self.standing).level = Some(level);
+    }
+
+    /// What a request of the client says about it to a modern process.
+    pub(crate) fn declared(&self) -> Vec<(&'static str, RawJson)> {
+        let mut declared = self.introduction.declared.clone();
+        declared.extend(self.level().map(|level| (meta::LOG_LEVEL, level.raw())));
+        declared
+    }
+
+    pub(crate) fn is_modern(&self) -> bool {
+        self.introduction.era == Era::Modern
     }
 
     pub(crate) fn subscribe(&self, uri: &str) {

@@ -2,22 +2,23 @@
 
 use crate::backward::Backward;
 use crate::catalog::{Catalog, List};
-use crate::client::{Client, ClientKey};
+use crate::client::{Client, ClientKey, Introduction};
+use crate::dialect::Subject;
 use crate::fault::Fault;
 use crate::level::Level;
+use crate::listens::Listens;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::owners::Owners;
 use crate::pending::{Asker, Number, Pending, PendingTable, Purpose, Stage};
 use crate::pool::Core;
 use crate::sync::lock;
 use bytes::Bytes;
-use kennel_supervisor::{EraPlan, FeedError, Handshake, Instance, Introduction, Link, Status};
+use kennel_supervisor::{EraPlan, FeedError, Handshake, Instance, Link, Status};
 use kennel_wire::{Era, Id, RawJson, notification, request};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 /// Whom a process serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,17 +38,29 @@ pub(crate) enum Sharing {
 /// ready is told what waited for it; never while anything waits.
 pub(crate) struct Exchange {
     pub(crate) core: Arc<Core>,
+    /// Tells it from all other exchanges of the hub that are or were.
+    pub(crate) key: u64,
     pub(crate) name: String,
     pub(crate) sharing: Sharing,
     pub(crate) catalog: Arc<Catalog>,
     instance: OnceLock<Instance>,
     numbers: AtomicI64,
+    /// In which era a process is tried first.
+    pub(crate) plan: EraPlan,
+    /// How Kennel introduces itself to the process.
+    pub(crate) introduction: Introduction,
+    /// How the process that is ready is talked to; see [`Exchange::era`].
+    spoken: AtomicU8,
     state: Mutex<State>,
+    /// For what goes on without being waited for.
+    pub(crate) me: Weak<Self>,
 }
 
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) link: Option<Link>,
+    /// What the process says who it is.
+    pub(crate) server: Option<RawJson>,
     pub(crate) has_been_ready: bool,
     /// Why no process will come; `None` as long as one may.
     pub(crate) ended: Option<Fault>,
@@ -58,6 +71,7 @@ pub(crate) struct State {
     pub(crate) members: HashMap<ClientKey, Arc<Client>>,
     pub(crate) openers: Vec<oneshot::Sender<Result<Arc<Handshake>, Fault>>>,
     pub(crate) backward: Backward,
+    pub(crate) listens: Listens,
     pub(crate) repeatable: HashSet<String>,
     pub(crate) tasks: Owners,
     pub(crate) elicitations: Owners,
@@ -77,22 +91,38 @@ impl Delivery {
     }
 }
 
+/// How [`Exchange::spoken`] says it.
+const NOTHING: u8 = 0;
+const LEGACY: u8 = 1;
+const MODERN: u8 = 2;
+
 impl Exchange {
-    pub(crate) fn new(core: &Arc<Core>, name: String, sharing: Sharing, params: &RawJson) -> Arc<Self> {
-        let exchange = Arc::new(Self {
+    pub(crate) fn new(
+        core: &Arc<Core>,
+        key: u64,
+        name: String,
+        sharing: Sharing,
+        introduction: &Introduction,
+    ) -> Arc<Self> {
+        let exchange = Arc::new_cyclic(|me| Self {
             core: Arc::clone(core),
+            key,
             name,
             sharing,
-            catalog: core.book.catalog(params),
+            catalog: core.book.catalog(introduction.era, &introduction.params),
             instance: OnceLock::new(),
             numbers: AtomicI64::new(1),
+            spoken: AtomicU8::new(NOTHING),
+            plan: core.plan(sharing, introduction.era),
+            introduction: introduction.clone(),
             state: Mutex::default(),
+            me: Weak::clone(me),
         });
         lock(&exchange.state).repeatable = exchange.catalog.offer().repeatable_tools();
         let instance = Instance::new(
             core.supervision.clone(),
-            Introduction { legacy: params.clone(), modern: RawJson::empty_object() },
-            EraPlan { first: Era::Legacy, is_fixed: true },
+            kennel_supervisor::Introduction { legacy: introduction.params.clone(), modern: introduction.meta() },
+            exchange.plan,
             Arc::clone(&core.launcher),
             Arc::clone(&exchange),
             core.stage.clone(),
@@ -100,6 +130,24 @@ impl Exchange {
         // Nobody else has the exchange yet, so there is no instance in it.
         let _ = exchange.instance.set(instance);
         exchange
+    }
+
+    /// How the process that is ready is talked to; nothing while there is none.
+    pub(crate) fn era(&self) -> Option<Era> {
+        match self.spoken.load(Ordering::Acquire) {
+            LEGACY => Some(Era::Legacy),
+            MODERN => Some(Era::Modern),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn speaks(&self, era: Option<Era>) {
+        let spoken = match era {
+            Some(Era::Legacy) => LEGACY,
+            Some(Era::Modern) => MODERN,
+            None => NOTHING,
+        };
+        self.spoken.store(spoken, Ordering::Release);
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -165,12 +213,14 @@ impl Exchange {
 
     /// Lets nothing more in and answers all that waits.
     fn conclude(&self, fault: &Fault) {
-        let (taken, openers) = {
+        let (taken, openers, ended) = {
             let mut state = self.state();
             state.ended.get_or_insert_with(|| fault.clone());
             state.waiting.clear();
-            (state.pending.take(|_| true), std::mem::take(&mut state.openers))
+            let ended = Self::end_listens(&mut state, None);
+            (state.pending.take(|_| true), std::mem::take(&mut state.openers), ended)
         };
+        self.post(ended);
         for opener in openers {
             let _ = opener.send(Err(fault.clone()));
         }
@@ -180,10 +230,18 @@ impl Exchange {
     /// Answers requests with an error.
     pub(crate) fn refuse(&self, taken: Vec<(Number, Pending)>, fault: &Fault) {
         for (_, pending) in taken {
-            self.with_instance(Instance::work_ended);
+            // Whose answer is held, works no more.
+            if !pending.rounds.as_ref().is_some_and(|rounds| rounds.has_answer()) {
+                self.with_instance(Instance::work_ended);
+            }
+            let is_parked = matches!(pending.stage, Stage::Parked(_));
             if let Asker::Client { client, mailbox, id, .. } = pending.asker {
                 self.core.counters.faults.add();
                 client.dismiss();
+                if is_parked {
+                    // It was answered with a question, and nobody waits.
+                    continue;
+                }
                 mailbox.post(Outgoing { message: fault.response(&id), kind: OutgoingKind::Response });
             }
         }
@@ -197,15 +255,17 @@ impl Exchange {
     pub(crate) fn ask_for_itself(&self, state: &mut State, method: &str, params: &RawJson, purpose: Purpose) {
         let Some(link) = state.link.clone() else { return };
         let number = self.next_number();
-        let now = Instant::now();
-        let pending = Pending {
-            asker: Asker::Kennel,
-            purpose,
-            stage: Stage::Sent(link.generation),
-            began: now,
-            heard: now,
-            again: None,
+        let declared;
+        let params = match link.handshake.era {
+            Era::Legacy => params,
+            Era::Modern => {
+                let mut members = params.members();
+                members.push(("_meta".to_owned(), self.introduction.meta()));
+                declared = RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value)));
+                &declared
+            }
         };
+        let pending = Pending::new(Asker::Kennel, purpose, Subject::of(method), Stage::Sent(link.generation));
         state.pending.insert(number, pending);
         self.with_instance(Instance::work_began);
         if link.input.send(line(&request(&Id::number(number), method, params))) == Err(FeedError::Full) {
@@ -217,9 +277,14 @@ impl Exchange {
 
     /// Sends a notification of Kennel's own to a process that is ready.
     pub(crate) fn tell(state: &State, message: &Bytes) {
+        Self::tell_line(state, line(message));
+    }
+
+    /// Sends a line to a process that is ready.
+    pub(crate) fn tell_line(state: &State, line: Bytes) {
         if let Some(link) = &state.link {
             // A process that cannot be told has more urgent troubles.
-            let _ = link.input.send(line(message));
+            let _ = link.input.send(line);
         }
     }
 
@@ -231,7 +296,9 @@ impl Exchange {
     /// What tells every session of the exchange that a list has changed.
     pub(crate) fn list_changed(state: &State, list: List) -> Vec<Delivery> {
         let message = notification(list.changed(), &RawJson::empty_object());
-        state.members.values().map(|client| Delivery::notification(&client.unsolicited, message.clone())).collect()
+        let members = state.members.values().filter(|client| !client.is_modern());
+        let members = members.map(|client| Delivery::notification(&client.unsolicited, message.clone()));
+        members.chain(state.listens.list_changed(list)).collect()
     }
 
     /// Posts what a process cannot be held up for: what does not fit is dropped, and counted.

@@ -1,18 +1,16 @@
 //! From a client to the process: its requests, notifications and answers.
 
-use crate::catalog::List;
 use crate::client::Client;
-use crate::exchange::{Exchange, Sharing, line};
+use crate::dialect::{self, Subject};
+use crate::exchange::{Exchange, Sharing, State};
 use crate::fault::Fault;
 use crate::level::{LEVEL, Level};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Pending, Purpose, Stage};
-use crate::results::Results;
 use bytes::Bytes;
-use kennel_supervisor::{FeedError, Instance};
-use kennel_wire::{Era, ErrorCode, Id, Kind, Message, ProtocolVersion, RawJson, notification, success_response};
+use kennel_supervisor::{FeedError, Generation, Instance, Link};
+use kennel_wire::{Era, ErrorCode, Id, Kind, Message, RawJson, success_response};
 use std::sync::Arc;
-use tokio::time::Instant;
 
 /// From how many unanswered requests on what is sent to a process is sent together.
 const CROWD: usize = 4;
@@ -30,16 +28,13 @@ const LOOKING: &[&str] = &[
     "tasks/list",
 ];
 
-/// The methods that came to an end with the sessions.
-const REMOVED: &[&str] = &[
-    "initialize",
-    "ping",
-    "logging/setLevel",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "tasks/list",
-    "tasks/result",
-];
+/// What became of a request on its way to a process.
+pub(crate) enum Prepared {
+    /// It can be sent.
+    ToSend,
+    /// This is its answer.
+    Settled(Bytes),
+}
 
 impl Exchange {
     /// Takes a message from a client of this exchange.
@@ -56,69 +51,15 @@ impl Exchange {
         let answer = |message: Bytes| {
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
         };
-        let done = || answer(success_response(id, &RawJson::empty_object()));
-        if client.introduction.era == Era::Modern && REMOVED.contains(&method) {
-            let text = format!("there is no `{method}` in {} any more", ProtocolVersion::LATEST);
-            return answer(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text).response(id));
-        }
-        let refuse = |text: &str| answer(Fault::refused(ErrorCode::INVALID_PARAMS, text).response(id));
-        let uri = || message.resource_uri().ok().flatten();
-        let purpose = match method {
-            "ping" => return done(),
-            "initialize" => {
-                let text = "this session has been initialized";
-                return answer(Fault::refused(ErrorCode::INVALID_REQUEST, text).response(id));
-            }
-            "tools/call" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" => {
-                match self.task_purpose(client, message, method) {
-                    Ok(purpose) => purpose,
-                    Err(text) => return refuse(text),
-                }
-            }
-            "logging/setLevel" => match Level::of(message) {
-                Some(level) if self.has_level(client, level) => return done(),
-                Some(wanted) => {
-                    let others = Self::level_of_others(&self.state(), client);
-                    Purpose::SetLevel { wanted, told: others.map_or(wanted, |others| others.min(wanted)) }
-                }
-                None => Purpose::Other,
-            },
-            "resources/subscribe" | "resources/unsubscribe" if self.sharing == Sharing::OneCall => {
-                return refuse("each call has its own process here, so there is nothing to subscribe to");
-            }
-            "resources/subscribe" => match uri() {
-                Some(uri) if self.is_subscribed_by_another(client, &uri) => {
-                    client.subscribe(&uri);
-                    return done();
-                }
-                Some(uri) => Purpose::Subscribe(uri),
-                None => Purpose::Other,
-            },
-            "resources/unsubscribe" => match uri() {
-                Some(uri) if self.is_wanted_by_another(client, &uri) => {
-                    client.unsubscribe(&uri);
-                    return done();
-                }
-                Some(uri) => Purpose::Unsubscribe(uri),
-                None => Purpose::Other,
-            },
-            "resources/read" => match uri() {
-                Some(uri) if Results::is_ours(&uri) => {
-                    return self.read_kept(client, uri, id.clone(), mailbox);
-                }
-                Some(_) | None => Purpose::Other,
-            },
-            _ => match List::of_method(method) {
-                Some(list) => match self.page_while_away(list, message) {
-                    Some(page) => {
-                        // So that the process is there when the client goes on.
-                        self.wake();
-                        return answer(success_response(id, &page));
-                    }
-                    None => Purpose::Other,
-                },
-                None => Purpose::Other,
-            },
+        let purpose = if client.is_modern() {
+            self.modern_purpose(client, message, method, id, mailbox)
+        } else {
+            self.legacy_purpose(client, message, method, id, mailbox)
+        };
+        let purpose = match purpose {
+            Ok(Some(purpose)) => purpose,
+            Ok(None) => return,
+            Err(fault) => return answer(fault.response(id)),
         };
         if !client.admit(self.core.settings.limits.session_requests) {
             let fault =
@@ -139,8 +80,13 @@ impl Exchange {
         purpose: Purpose,
     ) {
         let number = self.next_number();
-        let (sent, token) = match Self::translated(message, number, &purpose) {
-            Ok(translated) => translated,
+        // Said in the words of the process before the lock is taken, for it takes a copy.
+        let said = message.progress_token().map_err(|error| error.to_string()).and_then(|token| {
+            let line = self.era().map(|era| self.line_for(era, client, message, number, &purpose)).transpose()?;
+            Ok((token, line))
+        });
+        let (token, mut sent) = match said {
+            Ok(said) => said,
             Err(text) => {
                 client.dismiss();
                 let message = Fault::refused(ErrorCode::INVALID_PARAMS, text).response(id);
@@ -148,26 +94,39 @@ impl Exchange {
                 return;
             }
         };
-        let now = Instant::now();
         let asker = Asker::Client { client: Arc::clone(client), mailbox: Arc::clone(mailbox), id: id.clone(), token };
-        let mut pending =
-            Pending { asker, purpose, stage: Stage::Waiting(Bytes::new()), began: now, heard: now, again: None };
+        let mut pending = Pending::new(asker, purpose, Subject::of(method), Stage::Asking);
         self.with_instance(Instance::work_began);
         let limits = &self.core.settings.limits;
         let mut state = self.state();
         if Self::is_repeatable(&state.repeatable, method, message) {
-            pending.again = Some(sent.clone());
+            pending.again = Some(message.clone());
         }
         let refused = if let Some(fault) = &state.ended {
             fault.clone()
-        } else if let Some(link) = &state.link {
-            let input = link.input.clone();
-            pending.stage = Stage::Sent(link.generation);
-            state.pending.insert(number, pending);
-            // Where many ask, others are about to.
-            let is_crowded = state.pending.len() >= CROWD;
-            drop(state);
-            let outcome = if is_crowded { input.send_together(sent) } else { input.send(sent) };
+        } else if let Some(Link { generation, input, handshake }) = &state.link {
+            let (generation, era, input) = (*generation, handshake.era, input.clone());
+            if sent.is_none() || self.era() != Some(era) {
+                // The process has become ready, or is another one, since the request was said in its words.
+                sent = self.line_for(era, client, message, number, &pending.purpose).ok();
+            }
+            let outcome = match (self.prepare(&mut state, generation, era, &mut pending, message), sent) {
+                (Prepared::Settled(answer), _) => {
+                    drop(state);
+                    self.with_instance(Instance::work_ended);
+                    client.dismiss();
+                    mailbox.post(Outgoing { message: answer, kind: OutgoingKind::Response });
+                    return;
+                }
+                (Prepared::ToSend, None) => Err(FeedError::Full),
+                (Prepared::ToSend, Some(sent)) => {
+                    state.pending.insert(number, pending);
+                    // Where many ask, others are about to.
+                    let is_crowded = state.pending.len() >= CROWD;
+                    drop(state);
+                    if is_crowded { input.send_together(sent) } else { input.send(sent) }
+                }
+            };
             // Where the input is closed, the end of the process is on its way and answers the request.
             if outcome != Err(FeedError::Full) {
                 self.core.watch();
@@ -178,10 +137,12 @@ impl Exchange {
             return self.refuse(vec![(number, unsent)], &fault);
         } else if state.waiting.len() >= limits.waiting_requests {
             Fault::saturated("requests waiting for the server to start", limits.waiting_requests)
-        } else if !state.waiting.is_empty() && state.pending.waiting_bytes() + sent.len() > limits.message_bytes {
+        } else if !state.waiting.is_empty()
+            && state.pending.waiting_bytes() + message.bytes().len() > limits.message_bytes
+        {
             Fault::saturated("bytes of requests waiting for the server to start", limits.message_bytes)
         } else {
-            pending.stage = Stage::Waiting(sent);
+            pending.stage = Stage::Waiting(message.clone());
             state.pending.insert(number, pending);
             state.waiting.push_back(number);
             drop(state);
@@ -193,13 +154,29 @@ impl Exchange {
         self.refuse(vec![(number, pending)], &refused);
     }
 
-    /// The request as the process gets it, and the token under which the client wants to hear of its progress.
-    fn translated(message: &Message, number: Number, purpose: &Purpose) -> Result<(Bytes, Option<Id>), String> {
+    /// A request as a line for a process of this era.
+    pub(crate) fn line_for(
+        &self,
+        era: Era,
+        client: &Client,
+        message: &Message,
+        number: Number,
+        purpose: &Purpose,
+    ) -> Result<Bytes, String> {
         let text = |error: kennel_wire::FieldError| error.to_string();
         let minted = Id::number(number);
-        let token = message.progress_token().map_err(text)?;
+        match (client.introduction.era, era) {
+            (Era::Modern, Era::Legacy) => {
+                self.may_repeat(client, message)?;
+                return dialect::old_request(message, &minted).map_err(text);
+            }
+            (Era::Legacy, Era::Modern) => {
+                return dialect::new_request(message, &minted, &client.declared(), &[]).map_err(text);
+            }
+            (Era::Legacy, Era::Legacy) | (Era::Modern, Era::Modern) => {}
+        }
         let mut rewrite = message.rewrite().id(&minted).map_err(text)?;
-        if token.is_some() {
+        if message.progress_token().map_err(text)?.is_some() {
             rewrite = rewrite.progress_token(&minted).map_err(text)?;
         }
         if let Purpose::SetLevel { wanted, told } = purpose
@@ -207,7 +184,39 @@ impl Exchange {
         {
             rewrite = rewrite.replace(LEVEL, &told.raw()).map_err(text)?;
         }
-        Ok((rewrite.finish_line(), token))
+        Ok(rewrite.finish_line())
+    }
+
+    /// Readies a request for the process: notes that this one has it, and what has to be told or kept beforehand. What
+    /// a process of its era has nothing to do with is settled here.
+    pub(crate) fn prepare(
+        &self,
+        state: &mut State,
+        generation: Generation,
+        era: Era,
+        pending: &mut Pending,
+        message: &Message,
+    ) -> Prepared {
+        pending.stage = Stage::Sent(generation);
+        let Asker::Client { client, id, .. } = &pending.asker else { return Prepared::ToSend };
+        match (client.introduction.era, era) {
+            (Era::Legacy, Era::Modern) => {
+                if self.is_settled(state, client, &pending.purpose) {
+                    return Prepared::Settled(success_response(id, &RawJson::empty_object()));
+                }
+                pending.origin = pending.subject.may_ask().then(|| (message.clone(), 0));
+            }
+            (Era::Modern, Era::Legacy) => {
+                pending.level = Level::wanted(message);
+                if let Some(level) = pending.level {
+                    self.have_logged(state, level);
+                }
+                pending.origin = pending.subject.may_ask().then(|| (message.clone(), 0));
+            }
+            (Era::Modern, Era::Modern) => pending.level = Level::wanted(message),
+            (Era::Legacy, Era::Legacy) => {}
+        }
+        Prepared::ToSend
     }
 
     fn is_repeatable(tools: &std::collections::HashSet<String>, method: &str, message: &Message) -> bool {
@@ -219,22 +228,6 @@ impl Exchange {
         }
     }
 
-    /// A page of the catalog, while there is no process to ask.
-    fn page_while_away(&self, list: List, request: &Message) -> Option<RawJson> {
-        if self.state().link.is_some() {
-            return None;
-        }
-        self.catalog.offer().page(list, request)
-    }
-
-    fn read_kept(&self, client: &Arc<Client>, uri: String, id: Id, mailbox: &Arc<Mailbox>) {
-        let (core, client, mailbox) = (Arc::clone(&self.core), Arc::clone(client), Arc::clone(mailbox));
-        self.core.tasks.spawn(async move {
-            let message = core.results.read(&client, &uri, &id).await;
-            mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
-        });
-    }
-
     fn notified(&self, client: &Arc<Client>, message: &Message, method: &str) {
         match method {
             // The process was told when it was ready.
@@ -243,6 +236,8 @@ impl Exchange {
             "notifications/progress" => self.progress_back(client, message),
             // The roots of one client are nothing to a process of many.
             "notifications/roots/list_changed" if self.sharing == Sharing::Shared => {}
+            // There is nothing that a client tells a modern process of its own accord.
+            _ if self.era() == Some(Era::Modern) || client.is_modern() => {}
             _ => {
                 let sent = message.rewrite().finish_line();
                 let mut state = self.state();
@@ -260,80 +255,4 @@ impl Exchange {
             }
         }
     }
-
-    /// A client no longer wants an answer: it gets none, and the process is told.
-    fn cancelled(&self, client: &Arc<Client>, message: &Message) {
-        let Ok(Some(id)) = message.cancelled_request() else { return };
-        let number = self.state().pending.of_client(client.key, |asked, _| *asked == id);
-        let Some(number) = number else { return };
-        if let Ok(rewrite) = message.rewrite().cancelled_request(&Id::number(number)) {
-            self.withdraw(client, number, rewrite.finish_line());
-        }
-    }
-
-    /// A client has gone from a request without a word.
-    pub(crate) fn call_off(&self, client: &Arc<Client>, id: &Id, mailbox: &Arc<Mailbox>) {
-        let is_it = |asked: &Id, place: &Arc<Mailbox>| asked == id && Arc::ptr_eq(place, mailbox);
-        let number = self.state().pending.of_client(client.key, is_it);
-        if let Some(number) = number {
-            self.withdraw(client, number, line(&cancellation(number, "the client has gone")));
-        }
-    }
-
-    /// Takes a request back, for which the process is told this line if it has it.
-    fn withdraw(&self, client: &Arc<Client>, number: Number, told: Bytes) {
-        let withdrawn = {
-            let mut state = self.state();
-            let Some(pending) = state.pending.remove(number) else { return };
-            match pending.stage {
-                Stage::Waiting(_) => state.waiting.retain(|waiting| *waiting != number),
-                Stage::Sent(_) => {
-                    if let Some(link) = &state.link {
-                        let _ = link.input.send(told);
-                    }
-                }
-            }
-            pending
-        };
-        self.with_instance(Instance::work_ended);
-        client.dismiss();
-        if let Asker::Client { mailbox, .. } = withdrawn.asker {
-            mailbox.post(Outgoing { message: Bytes::new(), kind: OutgoingKind::Withdrawn });
-        }
-        self.ended_call();
-    }
-
-    /// Lets go of a session: what it asked is called off, what it was asked is refused.
-    pub(crate) fn leave(&self, client: &Arc<Client>) {
-        let taken = {
-            let mut state = self.state();
-            state.members.remove(&client.key);
-            let taken = state.pending.take(
-                |pending| matches!(&pending.asker, Asker::Client { client: asker, .. } if asker.key == client.key),
-            );
-            for (number, pending) in &taken {
-                if let Stage::Sent(_) = pending.stage {
-                    Self::tell(&state, &cancellation(*number, "the client has gone"));
-                }
-            }
-            state.waiting.retain(|number| !taken.iter().any(|(gone, _)| gone == number));
-            for refusal in state.backward.orphans(client.key) {
-                if let Some(link) = &state.link {
-                    let _ = link.input.send(line(&refusal));
-                }
-            }
-            if self.sharing == Sharing::Shared {
-                self.tidy_after(&mut state, client);
-            }
-            taken
-        };
-        self.refuse(taken, &self.closing());
-    }
-}
-
-/// What tells a process that an answer is no longer wanted.
-pub(crate) fn cancellation(number: Number, reason: &str) -> Bytes {
-    let params = serde_json::json!({ "requestId": number, "reason": reason }).to_string();
-    let params = RawJson::parse(params).unwrap_or_else(|_| RawJson::empty_object());
-    notification("notifications/cancelled", &params)
 }

@@ -1,10 +1,12 @@
 //! The hub of one server: opens sessions and finds for each the process that serves it.
 
 use crate::callers::Caller;
+use crate::catalog::Introduced;
 use crate::client::{Client, ClientKey, ClientKind, Introduction};
 use crate::exchange::{Exchange, Sharing};
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use crate::modern::promising;
 use crate::observer::Observer;
 use crate::pool::Core;
 use crate::principal::{Principal, SessionId};
@@ -14,7 +16,7 @@ use crate::status::{InstanceStatus, Metric, MetricKind, Readiness, Status, readi
 use crate::sync::lock;
 use bytes::Bytes;
 use kennel_supervisor::{Handshake, Launcher};
-use kennel_wire::{ErrorCode, Id, Message, ProtocolVersion, RawJson, success_response};
+use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, success_response};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,8 +81,8 @@ impl Hub {
         let opened = self.open(principal, introduction, unsolicited);
         let session = opened.map_err(|fault| refused(&fault, reason(&fault)))?;
         let introduced = self.introduced(&session).await;
-        let (version, result) = introduced.map_err(|fault| refused(&fault, reason(&fault)))?;
-        let response = self.introduction(&session, &version, &result, &id);
+        let introduced = introduced.map_err(|fault| refused(&fault, reason(&fault)))?;
+        let response = self.introduction(&session, &introduced, &id);
         Ok((session, response))
     }
 
@@ -96,7 +98,7 @@ impl Hub {
             self.0.tasks.spawn(async move {
                 let message = match hub.caller(&caller, ClientKind::PLAIN, Introduction::plain) {
                     Ok(session) => match hub.introduced(&session).await {
-                        Ok((version, result)) => hub.introduction(&session, &version, &result, &id),
+                        Ok(introduced) => hub.introduction(&session, &introduced, &id),
                         Err(fault) => fault.response(&id),
                     },
                     Err(fault) => fault.response(&id),
@@ -172,7 +174,7 @@ impl Hub {
         let exchange = match self.0.settings.model {
             ProcessModel::Shared => self.0.exchange("shared".to_owned(), Sharing::Shared, &Introduction::of_kennel()),
             ProcessModel::PerSession | ProcessModel::PerUser | ProcessModel::PerCall => {
-                self.0.exchange("trial".to_owned(), Sharing::OneCall, &Introduction::plain().params)
+                self.0.exchange("trial".to_owned(), Sharing::OneCall, &Introduction::plain())
             }
         };
         let exchange = exchange.map_err(|fault| fault.text().to_owned())?;
@@ -234,10 +236,10 @@ impl Hub {
                 core.joined(&client, format!("user {principal}"), Sharing::Shared, &Introduction::of_kennel())
             }
             ProcessModel::PerSession => {
-                core.joined(&client, format!("session {}", key.0), Sharing::Solitary, &client.introduction.params)
+                core.joined(&client, format!("session {}", key.0), Sharing::Solitary, &client.introduction)
             }
             ProcessModel::PerCall => {
-                core.joined(&client, format!("catalog {}", key.0), Sharing::Solitary, &client.introduction.params)
+                core.joined(&client, format!("catalog {}", key.0), Sharing::Solitary, &client.introduction)
             }
         };
         let exchange = exchange.inspect_err(|_| core.session_ended())?;
@@ -245,47 +247,41 @@ impl Hub {
     }
 
     /// What the server says about itself, from memory if it can be.
-    async fn introduced(&self, session: &Session) -> Result<(String, RawJson), Fault> {
+    async fn introduced(&self, session: &Session) -> Result<Introduced, Fault> {
         let exchange = session.exchange();
-        if let Some(introduction) = &exchange.catalog.offer().introduction {
+        if let Some(introduced) = &exchange.catalog.offer().introduction {
             exchange.wake();
-            return Ok(introduction.clone());
+            return Ok(introduced.clone());
         }
-        let handshake = exchange.opened().await?;
-        Ok((handshake.version.clone(), handshake.result.clone()))
+        Ok(Introduced::from(&*exchange.opened().await?))
     }
 
     /// The answer to a client's `initialize`. Beside the id, these are changed: the version, where several clients
     /// share the process and each has asked for its own; and `listChanged`, which is always promised for what there
-    /// is, because another process may offer something else.
-    fn introduction(&self, session: &Session, version: &str, result: &RawJson, id: &Id) -> Bytes {
-        let chosen = version.parse().unwrap_or(ProtocolVersion::LATEST_LEGACY);
-        let shared = matches!(self.0.settings.model, ProcessModel::Shared | ProcessModel::PerUser);
+    /// is, because another process may offer something else. A modern server is said in the words of the old era.
+    fn introduction(&self, session: &Session, introduced: &Introduced, id: &Id) -> Bytes {
+        let chosen = match introduced.era {
+            Era::Legacy => introduced.version.parse().unwrap_or(ProtocolVersion::LATEST_LEGACY),
+            Era::Modern => ProtocolVersion::LATEST_LEGACY,
+        };
+        let is_chosen_by_each = introduced.era == Era::Modern
+            || matches!(self.0.settings.model, ProcessModel::Shared | ProcessModel::PerUser);
         let agreed = match session.client().introduction.version {
-            Some(asked) if shared && asked < chosen => asked,
+            Some(asked) if is_chosen_by_each && asked < chosen => asked,
             Some(_) | None => chosen,
         };
         // Set once: a session has one answer to its `initialize`.
         let _ = session.client().version.set(agreed);
-        let response = success_response(id, result);
+        let response = promising(success_response(id, &introduced.initialized(&self.0.settings.name)));
+        if agreed == chosen {
+            return response;
+        }
         let Ok(message) = Message::parse(response.clone()) else { return response };
-        let mut rewrite = message.rewrite();
-        if agreed != chosen
-            && let Ok(changed) =
-                rewrite.clone().replace(&["result", "protocolVersion"], &RawJson::string(agreed.as_str()))
-        {
-            rewrite = changed;
+        let version = RawJson::string(agreed.as_str());
+        match message.rewrite().replace(&["result", "protocolVersion"], &version) {
+            Ok(rewrite) => rewrite.finish(),
+            Err(_) => response,
         }
-        let promise = RawJson::parse("true").unwrap_or_else(|_| RawJson::empty_object());
-        for offered in ["tools", "prompts", "resources"] {
-            let path = ["result", "capabilities", offered];
-            if matches!(message.locate(&path), Ok(Some(_)))
-                && let Ok(changed) = rewrite.clone().set(&["result", "capabilities", offered, "listChanged"], &promise)
-            {
-                rewrite = changed;
-            }
-        }
-        rewrite.finish()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The levels of log messages, and how the wishes of several clients become one.
 
-use kennel_wire::{Message, RawJson};
+use kennel_wire::{Message, RawJson, meta};
 
 /// How grave a log message is; graver is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +32,15 @@ impl Level {
 
     /// The level that a message names, if it names one that is known.
     pub(crate) fn of(message: &Message) -> Option<Self> {
-        let name = message.text_at(LEVEL).ok()??;
+        Self::named(&message.text_at(LEVEL).ok()??)
+    }
+
+    /// The level that a request wants to hear of (2026-07-28).
+    pub(crate) fn wanted(message: &Message) -> Option<Self> {
+        Self::named(&message.text_at(&["params", "_meta", meta::LOG_LEVEL]).ok()??)
+    }
+
+    fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(level, _)| *level)
     }
 

@@ -2,11 +2,13 @@
 
 use crate::catalog::List;
 use crate::client::{Client, ClientKey};
+use crate::dialect::Subject;
 use crate::level::Level;
 use crate::mailbox::Mailbox;
-use bytes::Bytes;
+use crate::retries::Inquiry;
+use crate::rounds::Rounds;
 use kennel_supervisor::Generation;
-use kennel_wire::{Id, RawJson};
+use kennel_wire::{Id, Message, RawJson};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -19,12 +21,46 @@ pub(crate) type Number = i64;
 pub(crate) struct Pending {
     pub(crate) asker: Asker,
     pub(crate) purpose: Purpose,
+    pub(crate) subject: Subject,
     pub(crate) stage: Stage,
     pub(crate) began: Instant,
     /// When something was last heard of it.
     pub(crate) heard: Instant,
-    /// The line to send once more if the process dies, where that does no harm.
-    pub(crate) again: Option<Bytes>,
+    /// The request to make once more if the process dies, where that does no harm.
+    pub(crate) again: Option<Message>,
+    /// From which level on a client without a session wants to hear what is logged about it.
+    pub(crate) level: Option<Level>,
+    /// What a client has to answer before it goes on, where it cannot be asked directly.
+    pub(crate) rounds: Option<Box<Rounds>>,
+    /// What the client is asked before it is made again.
+    pub(crate) inquiry: Option<Box<Inquiry>>,
+    /// The request as the client made it and how often it was made again, where the answer may be a question.
+    pub(crate) origin: Option<(Message, usize)>,
+}
+
+impl Pending {
+    /// A request that nobody has yet.
+    pub(crate) fn new(asker: Asker, purpose: Purpose, subject: Subject, stage: Stage) -> Self {
+        let now = Instant::now();
+        Self {
+            asker,
+            purpose,
+            subject,
+            stage,
+            began: now,
+            heard: now,
+            again: None,
+            level: None,
+            rounds: None,
+            inquiry: None,
+            origin: None,
+        }
+    }
+
+    /// Whether this process has it.
+    pub(crate) fn is_with(&self, generation: Generation) -> bool {
+        matches!(self.stage, Stage::Sent(with) | Stage::Parked(with) if with == generation)
+    }
 }
 
 /// Who waits for the answer.
@@ -75,10 +111,14 @@ pub(crate) enum Purpose {
 /// How far a request has come.
 #[derive(Debug)]
 pub(crate) enum Stage {
-    /// The line waits for a process.
-    Waiting(Bytes),
+    /// It waits for a process.
+    Waiting(Message),
     /// This process has it.
     Sent(Generation),
+    /// This process has it, but the client was asked for something, and nobody waits before it comes back with that.
+    Parked(Generation),
+    /// The process has answered with a question, and the client is asked.
+    Asking,
 }
 
 /// All requests to one process that are not answered, by the ids that Kennel gave them.
@@ -121,8 +161,8 @@ impl PendingTable {
     /// How many bytes wait for a process.
     pub(crate) fn waiting_bytes(&self) -> usize {
         let lines = self.requests.values().map(|pending| match &pending.stage {
-            Stage::Waiting(line) => line.len(),
-            Stage::Sent(_) => 0,
+            Stage::Waiting(message) => message.bytes().len(),
+            Stage::Sent(_) | Stage::Parked(_) | Stage::Asking => 0,
         });
         lines.sum()
     }
@@ -131,8 +171,34 @@ impl PendingTable {
     pub(crate) fn answered(&mut self, number: Number, generation: Generation) -> Option<Pending> {
         match self.requests.get(&number)?.stage {
             Stage::Sent(sent) if sent == generation => self.requests.remove(&number),
-            Stage::Sent(_) | Stage::Waiting(_) => None,
+            Stage::Sent(_) | Stage::Parked(_) | Stage::Asking | Stage::Waiting(_) => None,
         }
+    }
+
+    /// The newest request of this client that this process has and whose answer may ask for more; one that somebody
+    /// waits for rather than one that nobody does.
+    pub(crate) fn carrier(&self, key: ClientKey, generation: Generation) -> Option<Number> {
+        let carries = |pending: &Pending| {
+            let is_own = matches!(&pending.asker, Asker::Client { client, .. } if client.key == key);
+            is_own && pending.subject.may_ask() && pending.is_with(generation)
+        };
+        let candidates = self.requests.iter().filter(|(_, pending)| carries(pending));
+        let waits = |pending: &Pending| matches!(pending.stage, Stage::Sent(_));
+        candidates.max_by_key(|(number, pending)| (waits(pending), **number)).map(|(number, _)| *number)
+    }
+
+    /// The newest request of this client that wants to hear what is logged from this level on, and where.
+    pub(crate) fn log_reader(&self, key: ClientKey, level: Option<Level>) -> Option<Arc<Mailbox>> {
+        let reads = |pending: &Pending| {
+            let wants = pending.level.is_some_and(|wanted| level.is_none_or(|level| level >= wanted));
+            match &pending.asker {
+                Asker::Client { client, mailbox, .. } if client.key == key && wants => Some(Arc::clone(mailbox)),
+                _ => None,
+            }
+        };
+        let readers = self.requests.iter().filter(|(_, pending)| matches!(pending.stage, Stage::Sent(_)));
+        let readers = readers.filter_map(|(number, pending)| Some((*number, reads(pending)?)));
+        readers.max_by_key(|(number, _)| *number).map(|(_, mailbox)| mailbox)
     }
 
     /// Takes all requests for which `wanted` says so, in the order they were made.

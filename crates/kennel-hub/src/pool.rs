@@ -1,17 +1,18 @@
 //! What all parts of the hub of one server share, and the pool of its exchanges: which there are, and how many may be.
 
+use crate::book::Book;
 use crate::callers::Callers;
-use crate::catalog::Book;
-use crate::client::Client;
+use crate::client::{Client, Introduction};
 use crate::exchange::{Exchange, Sharing};
 use crate::fault::Fault;
 use crate::observer::Observer;
 use crate::results::Results;
+use crate::seal::{Errand, Sealer};
 use crate::settings::ServerSettings;
 use crate::status::Counters;
 use crate::sync::lock;
-use kennel_supervisor::{Launcher, Stage};
-use kennel_wire::RawJson;
+use kennel_supervisor::{EraPlan, Launcher, Stage};
+use kennel_wire::{Era, Message};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -36,6 +37,10 @@ pub(crate) struct Core {
     /// For what follows the end of a session, which may be dropped anywhere.
     runtime: Handle,
     pub(crate) closing: CancellationToken,
+    /// Seals what clients without sessions carry from round to round.
+    pub(crate) sealer: Option<Sealer>,
+    /// What the times in what is sealed are counted from.
+    pub(crate) epoch: Instant,
     /// The id of the last question to a client. One for all processes, for a client may be asked by several.
     questions: AtomicI64,
     /// Says that there is something that could take too long.
@@ -74,6 +79,8 @@ impl Core {
             tasks: TaskTracker::new(),
             runtime: Handle::current(),
             closing: CancellationToken::new(),
+            sealer: Sealer::new(),
+            epoch: Instant::now(),
             questions: AtomicI64::new(0),
             watched: Notify::new(),
             called: Notify::new(),
@@ -93,9 +100,9 @@ impl Core {
         self: &Arc<Self>,
         name: String,
         sharing: Sharing,
-        params: &RawJson,
+        introduction: &Introduction,
     ) -> Result<Arc<Exchange>, Fault> {
-        self.found(&mut lock(&self.pool), name, sharing, params)
+        self.found(&mut lock(&self.pool), name, sharing, introduction)
     }
 
     /// The exchange with this name, with a client that joins it before anybody can think that it has none.
@@ -104,10 +111,10 @@ impl Core {
         client: &Arc<Client>,
         name: String,
         sharing: Sharing,
-        params: &RawJson,
+        introduction: &Introduction,
     ) -> Result<Arc<Exchange>, Fault> {
         let mut pool = lock(&self.pool);
-        let exchange = self.found(&mut pool, name, sharing, params)?;
+        let exchange = self.found(&mut pool, name, sharing, introduction)?;
         exchange.join(client);
         Ok(exchange)
     }
@@ -117,7 +124,7 @@ impl Core {
         pool: &mut Pool,
         name: String,
         sharing: Sharing,
-        params: &RawJson,
+        introduction: &Introduction,
     ) -> Result<Arc<Exchange>, Fault> {
         // Under the lock under which the shutdown empties the pool, so that nothing is made behind its back.
         if self.closing.is_cancelled() {
@@ -130,7 +137,8 @@ impl Core {
         if pool.exchanges.len() >= self.settings.limits.instances && !self.make_room(pool) {
             return Err(Fault::saturated("processes of this server", self.settings.limits.instances));
         }
-        let exchange = Exchange::new(self, name.clone(), sharing, params);
+        pool.last += 1;
+        let exchange = Exchange::new(self, pool.last, name.clone(), sharing, introduction);
         pool.exchanges.insert(name, Arc::clone(&exchange));
         Ok(exchange)
     }
@@ -145,6 +153,26 @@ impl Core {
         true
     }
 
+    /// In which era a process is tried first: as the server is defined; as its client talks, where it has one; in one
+    /// that the server is known to speak; in the modern one, which says whom a message of the process is for.
+    pub(crate) fn plan(&self, sharing: Sharing, era: Era) -> EraPlan {
+        if let Some(first) = self.settings.era {
+            return EraPlan { first, is_fixed: true };
+        }
+        let knows = self.book.eras();
+        let first = match sharing {
+            Sharing::Shared if knows.is_spoken(Era::Modern) => Era::Modern,
+            Sharing::Shared if knows.is_spoken(Era::Legacy) => Era::Legacy,
+            Sharing::Shared => Era::Modern,
+            Sharing::Solitary | Sharing::OneCall => era,
+        };
+        let other = match first {
+            Era::Legacy => Era::Modern,
+            Era::Modern => Era::Legacy,
+        };
+        EraPlan { first: if knows.is_refused(first) { other } else { first }, is_fixed: false }
+    }
+
     /// A process for one request of a session.
     pub(crate) fn for_one_call(self: &Arc<Self>, client: &Arc<Client>) -> Result<Arc<Exchange>, Fault> {
         let number = {
@@ -152,7 +180,13 @@ impl Core {
             pool.last += 1;
             pool.last
         };
-        self.joined(client, format!("call {number}"), Sharing::OneCall, &client.introduction.params)
+        self.joined(client, format!("call {number}"), Sharing::OneCall, &client.introduction)
+    }
+
+    /// The process for one request that still works on the request that this one goes on with.
+    pub(crate) fn call_to_resume(&self, client: &Client, message: &Message) -> Option<Arc<Exchange>> {
+        let Errand::Resume { exchange, .. } = self.opened_ticket(message)?.errand else { return None };
+        self.calls_of(client).into_iter().find(|call| call.key == exchange)
     }
 
     /// Ends an exchange in the background.

@@ -1,16 +1,17 @@
 //! What the supervisor tells an exchange about its process.
 
-use crate::catalog::List;
+use crate::catalog::{Introduced, List, Offering};
 use crate::exchange::{Delivery, Exchange, Sharing, State};
 use crate::fault::Fault;
-use crate::pending::{Number, Pending, Stage};
+use crate::forward::Prepared;
+use crate::mailbox::{Outgoing, OutgoingKind};
+use crate::pending::{Asker, Number, Pending, Stage};
 use crate::skipped::request_of;
+use bytes::Bytes;
 use kennel_supervisor::{
-    End, Failure, FeedError, Generation, Handshake, Instance, LifecycleEvent, Link, Next, Noise, Receiver, StopReason,
+    End, Failure, FeedError, Generation, Instance, LifecycleEvent, Link, Next, Noise, Receiver, StopReason,
 };
-use kennel_wire::{ErrorCode, Id, Kind, Message, RawJson, notification};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use kennel_wire::{Era, ErrorCode, Id, Kind, Message, RawJson, notification};
 use serde_json::json;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -19,23 +20,40 @@ impl Receiver for Exchange {
     fn ready(&self, link: &Link) {
         let tools_changed = self.catalog.opened(&link.handshake);
         let repeatable = self.catalog.offer().repeatable_tools();
+        let introduced = Introduced::from(&*link.handshake);
+        self.core.book.spoke(introduced.era);
+        if !self.plan.is_fixed && introduced.era != self.plan.first {
+            self.core.book.shunned(self.plan.first);
+        }
         let mut state = self.state();
         let is_first = !state.has_been_ready;
         state.link = Some(link.clone());
+        state.server = introduced.server();
+        self.speaks(Some(introduced.era));
         state.has_been_ready = true;
         state.ended = None;
         state.repeatable = repeatable;
+        let mut news = self.reconnect(&mut state, link);
         self.restore(&mut state);
-        let refused = Self::flush(&mut state, link);
+        let (refused, settled) = self.flush(&mut state, link);
         let openers = std::mem::take(&mut state.openers);
         if self.sharing != Sharing::OneCall {
             let lists = [List::Prompts, List::Resources, List::Templates];
-            for list in lists.into_iter().filter(|list| offers(&link.handshake, *list)) {
+            for list in lists.into_iter().filter(|list| link.handshake.has_capability(list.capability())) {
                 self.survey(&mut state, list);
             }
         }
-        let news = if tools_changed { Self::list_changed(&state, List::Tools) } else { Vec::new() };
+        if tools_changed {
+            news.extend(Self::list_changed(&state, List::Tools));
+        }
         drop(state);
+        for (pending, message) in settled {
+            self.with_instance(Instance::work_ended);
+            if let Asker::Client { client, mailbox, .. } = pending.asker {
+                client.dismiss();
+                mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+            }
+        }
         for opener in openers {
             let _ = opener.send(Ok(Arc::clone(&link.handshake)));
         }
@@ -95,16 +113,18 @@ impl Receiver for Exchange {
     fn gone(&self, generation: Generation, end: &End) {
         let (lost, news) = {
             let mut state = self.state();
+            self.speaks(None);
             state.link = None;
             state.level = None;
-            let sent = |pending: &Pending| matches!(pending.stage, Stage::Sent(sent) if sent == generation);
+            let sent = |pending: &Pending| pending.is_with(generation);
             let mut lost = Vec::new();
             let mut again = Vec::new();
             for (number, mut pending) in state.pending.take(sent) {
-                match pending.again.take() {
+                let repeated = pending.again.take().filter(|_| matches!(pending.stage, Stage::Sent(_)));
+                match repeated {
                     // Once more and no further, for the request may be what the process dies of.
-                    Some(line) if *end != End::Stopped(StopReason::Shutdown) && state.ended.is_none() => {
-                        pending.stage = Stage::Waiting(line);
+                    Some(message) if *end != End::Stopped(StopReason::Shutdown) && state.ended.is_none() => {
+                        pending.stage = Stage::Waiting(message);
                         pending.began = Instant::now();
                         again.push(number);
                         state.pending.insert(number, pending);
@@ -115,10 +135,19 @@ impl Receiver for Exchange {
             for number in again.into_iter().rev() {
                 state.waiting.push_front(number);
             }
-            let news = state.backward.of(generation).into_iter().map(|(number, question)| {
+            let asked = state.backward.of(generation).into_iter();
+            // What a modern process has asked stands without it.
+            let (kept, asked): (Vec<_>, Vec<_>) = asked.partition(|(_, question)| {
+                let carrier = question.carrier.and_then(|carrier| state.pending.get_mut(carrier));
+                carrier.is_some_and(|pending| matches!(pending.stage, Stage::Asking))
+            });
+            for (number, question) in kept {
+                state.backward.note(number, question);
+            }
+            let news = asked.into_iter().filter_map(|(number, question)| {
                 let params = json!({ "requestId": number, "reason": "the server has ended" }).to_string();
                 let params = RawJson::parse(params).unwrap_or_else(|_| RawJson::empty_object());
-                Delivery::notification(&question.mailbox, notification("notifications/cancelled", &params))
+                Some(Delivery::notification(&question.mailbox?, notification("notifications/cancelled", &params)))
             });
             (lost, news.collect::<Vec<_>>())
         };
@@ -141,7 +170,7 @@ impl Receiver for Exchange {
         self.core.counters.failures.add();
         self.core.observer.failed(&self.name, failure, next);
         let fault = Fault::unavailable(&self.core.settings.name, failure.phase, &failure.client_text());
-        let (taken, openers) = {
+        let (taken, openers, ended) = {
             let mut state = self.state();
             match next {
                 // Whoever waits for a restart has a process that was there before; at a first start nobody knows.
@@ -151,13 +180,19 @@ impl Receiver for Exchange {
             }
             state.waiting.clear();
             let waiting = |pending: &Pending| matches!(pending.stage, Stage::Waiting(_));
-            (state.pending.take(waiting), std::mem::take(&mut state.openers))
+            let ended = Self::end_listens(&mut state, Some(&fault));
+            (state.pending.take(waiting), std::mem::take(&mut state.openers), ended)
         };
+        self.post(ended);
         for opener in openers {
             let _ = opener.send(Err(fault.clone()));
         }
         self.refuse(taken, &fault);
         self.ended_call();
+    }
+
+    fn era_refused(&self, era: Era) {
+        self.core.book.refused(era);
     }
 
     fn event(&self, event: &LifecycleEvent) {
@@ -166,31 +201,60 @@ impl Receiver for Exchange {
 }
 
 impl Exchange {
-    /// Sends what has waited for the process, and returns what it does not take.
-    fn flush(state: &mut State, link: &Link) -> Vec<(Number, Pending)> {
+    /// Sends what has waited for the process. Returns what it does not take, and what it has nothing to do with, with the
+    /// answers.
+    #[expect(clippy::type_complexity, reason = "two lists for the one caller")]
+    fn flush(&self, state: &mut State, link: &Link) -> (Vec<(Number, Pending)>, Vec<(Pending, Bytes)>) {
+        let era = link.handshake.era;
         for line in std::mem::take(&mut state.waiting_notifications) {
-            let _ = link.input.send(line);
+            if era == Era::Legacy {
+                let _ = link.input.send(line);
+            }
         }
-        let mut refused = Vec::new();
+        let (mut refused, mut settled) = (Vec::new(), Vec::new());
         for number in std::mem::take(&mut state.waiting) {
-            let Some(pending) = state.pending.get_mut(number) else { continue };
-            if let Stage::Waiting(line) = std::mem::replace(&mut pending.stage, Stage::Sent(link.generation)) {
-                pending.began = Instant::now();
-                pending.heard = pending.began;
-                if link.input.send(line) == Err(FeedError::Full) {
-                    refused.extend(state.pending.remove(number).map(|pending| (number, pending)));
+            let Some(mut pending) = state.pending.remove(number) else { continue };
+            let Stage::Waiting(message) = std::mem::replace(&mut pending.stage, Stage::Asking) else { continue };
+            let Asker::Client { client, .. } = &pending.asker else { continue };
+            let said = self.line_for(era, client, &message, number, &pending.purpose);
+            (pending.began, pending.heard) = (Instant::now(), Instant::now());
+            match (self.prepare(state, link.generation, era, &mut pending, &message), said) {
+                (Prepared::Settled(answer), _) => settled.push((pending, answer)),
+                (Prepared::ToSend, Ok(said)) => {
+                    if link.input.send(said) == Err(FeedError::Full) {
+                        refused.push((number, pending));
+                    } else {
+                        state.pending.insert(number, pending);
+                    }
+                }
+                (Prepared::ToSend, Err(text)) => {
+                    let id = match &pending.asker {
+                        Asker::Client { id, .. } => id.clone(),
+                        Asker::Kennel => continue,
+                    };
+                    settled.push((pending, Fault::refused(ErrorCode::INVALID_PARAMS, text).response(&id)));
                 }
             }
         }
-        refused
+        (refused, settled)
     }
 
     /// Ends what has taken too long.
     pub(crate) fn sweep(&self, now: Instant) {
         let timeouts = &self.core.settings.timeouts;
         let server = &self.core.settings.name;
-        let (late, silent) = {
+        let (late, silent, gone) = {
             let mut state = self.state();
+            let gone = state.pending.take(|pending| {
+                let is_overdue = pending.rounds.as_ref().is_some_and(|rounds| rounds.is_overdue(now));
+                matches!(pending.stage, Stage::Parked(_)) && is_overdue
+            });
+            for (number, pending) in &gone {
+                let lines = Self::given_up(&mut state, *number, pending);
+                for line in lines {
+                    Self::tell_line(&state, line);
+                }
+            }
             let late = state.pending.take(|pending| {
                 matches!(pending.stage, Stage::Waiting(_)) && now.duration_since(pending.began) > timeouts.start
             });
@@ -198,18 +262,23 @@ impl Exchange {
                 matches!(pending.stage, Stage::Sent(_))
                     && (now.duration_since(pending.heard) > timeouts.inactivity
                         || now.duration_since(pending.began) > timeouts.call)
+                    || matches!(pending.stage, Stage::Asking) && now.duration_since(pending.began) > timeouts.call
             });
             state.waiting.retain(|number| !late.iter().any(|(gone, _)| gone == number));
-            for (number, _) in &silent {
-                Self::tell(&state, &crate::forward::cancellation(*number, "it took too long"));
+            for (number, pending) in &silent {
+                match pending.stage {
+                    Stage::Asking => Self::unask(&mut state, *number),
+                    _ => Self::tell(&state, &crate::withdraw::cancellation(*number, "it took too long")),
+                }
             }
-            (late, silent)
+            (late, silent, gone)
         };
-        if late.is_empty() && silent.is_empty() {
+        if late.is_empty() && silent.is_empty() && gone.is_empty() {
             return;
         }
+        self.refuse(gone, &self.closing());
         self.refuse(late, &Fault::not_ready(server, timeouts.start));
-        if !silent.is_empty() {
+        if silent.iter().any(|(_, pending)| matches!(pending.stage, Stage::Sent(_))) {
             self.with_instance(Instance::suspect);
         }
         let (endless, silent): (Vec<_>, Vec<_>) =
@@ -225,26 +294,5 @@ impl Exchange {
         if self.sharing == Sharing::OneCall && !self.state().pending.has_clients() {
             self.core.retire(&self.name);
         }
-    }
-}
-
-/// Whether a server says that it has such a list.
-fn offers(handshake: &Handshake, list: List) -> bool {
-    #[derive(Deserialize)]
-    struct Result {
-        #[serde(default)]
-        capabilities: Capabilities,
-    }
-    #[derive(Deserialize, Default)]
-    struct Capabilities {
-        tools: Option<IgnoredAny>,
-        prompts: Option<IgnoredAny>,
-        resources: Option<IgnoredAny>,
-    }
-    let Ok(Result { capabilities }) = serde_json::from_slice(handshake.result.as_bytes()) else { return false };
-    match list {
-        List::Tools => capabilities.tools.is_some(),
-        List::Prompts => capabilities.prompts.is_some(),
-        List::Resources | List::Templates => capabilities.resources.is_some(),
     }
 }

@@ -80,6 +80,9 @@ impl Session {
         if !takes_a_process {
             return exchange.receive(client, &message, mailbox);
         }
+        if let Some(call) = core.call_to_resume(client, &message) {
+            return call.receive(client, &message, mailbox);
+        }
         match core.for_one_call(client) {
             Ok(call) => {
                 call.receive(client, &message, mailbox);
@@ -147,5 +150,6 @@ impl Drop for Hold {
 
 /// What is answered without a process where each call has its own: from memory, or about the session itself.
 fn is_about_the_session(method: &str) -> bool {
-    matches!(method, "ping" | "initialize" | "logging/setLevel") || List::of_method(method).is_some()
+    matches!(method, "ping" | "initialize" | "logging/setLevel" | "server/discover" | "subscriptions/listen")
+        || List::of_method(method).is_some()
 }

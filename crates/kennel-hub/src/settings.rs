@@ -1,5 +1,6 @@
 //! How a server is shared and bounded.
 
+use kennel_wire::Era;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -66,6 +67,8 @@ pub struct Timeouts {
     pub call: Duration,
     /// How long the session of a caller that opens none is kept after its last request.
     pub caller: Duration,
+    /// How long a client without a session may take to come back with what it was asked for.
+    pub round: Duration,
     /// How long a slow client holds up a process that serves it alone.
     pub slow_client: Duration,
 }
@@ -77,6 +80,7 @@ impl Default for Timeouts {
             inactivity: Duration::from_mins(5),
             call: Duration::from_hours(1),
             caller: Duration::from_mins(10),
+            round: Duration::from_mins(10),
             slow_client: Duration::from_secs(30),
         }
     }
@@ -89,6 +93,8 @@ pub struct ServerSettings {
     pub name: String,
     /// Which clients share a process.
     pub model: ProcessModel,
+    /// The era that its processes speak, where it is known; found out otherwise.
+    pub era: Option<Era>,
     /// The bounds.
     pub limits: Limits,
     /// How long things may take.

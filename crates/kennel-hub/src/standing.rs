@@ -5,23 +5,49 @@ use crate::client::Client;
 use crate::exchange::{Exchange, Sharing, State};
 use crate::level::Level;
 use crate::pending::{Asker, Pending, Purpose};
-use kennel_wire::RawJson;
+use kennel_wire::{Era, RawJson};
 use serde_json::json;
 use std::collections::BTreeSet;
 
 impl Exchange {
     /// Tells a new process what its sessions had told the one before.
     pub(crate) fn restore(&self, state: &mut State) {
+        if state.link.as_ref().is_none_or(|link| link.handshake.era == Era::Modern) {
+            // Told with each request, or heard on Kennel's own stream.
+            return;
+        }
         let subscriptions: BTreeSet<String> =
             state.members.values().flat_map(|client| client.subscriptions()).collect();
         for uri in subscriptions {
-            if let Ok(params) = RawJson::parse(json!({ "uri": uri }).to_string()) {
-                self.ask_for_itself(state, "resources/subscribe", &params, Purpose::Other);
-            }
+            self.subscribe_for_itself(state, &uri);
         }
         if let Some(level) = Self::wanted_level(state) {
             self.tell_level(state, level);
         }
+    }
+
+    /// Subscribes to a resource for whoever wants to hear of it.
+    pub(crate) fn subscribe_for_itself(&self, state: &mut State, uri: &str) {
+        let params = RawJson::object([("uri", &RawJson::string(uri))]);
+        self.ask_for_itself(state, "resources/subscribe", &params, Purpose::Other);
+    }
+
+    /// Whether a request of a client with a session is about what a modern process has nothing to do with: then it holds
+    /// from now on.
+    pub(crate) fn is_settled(&self, state: &mut State, client: &Client, purpose: &Purpose) -> bool {
+        match purpose {
+            Purpose::SetLevel { wanted, .. } => client.set_level(*wanted),
+            Purpose::Subscribe(uri) => {
+                client.subscribe(uri);
+                self.refresh_listen(state);
+            }
+            Purpose::Unsubscribe(uri) => {
+                client.unsubscribe(uri);
+                self.refresh_listen(state);
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// The subscription of a client has ended, and with it that of the process, which another client may need: one that
@@ -29,10 +55,8 @@ impl Exchange {
     pub(crate) fn unsubscribed(&self, client: &Client, uri: &str) {
         client.unsubscribe(uri);
         let mut state = self.state();
-        if state.members.values().any(|other| other.is_subscribed(uri))
-            && let Ok(params) = RawJson::parse(json!({ "uri": uri }).to_string())
-        {
-            self.ask_for_itself(&mut state, "resources/subscribe", &params, Purpose::Other);
+        if state.members.values().any(|other| other.is_subscribed(uri)) || state.listens.wants(uri) {
+            self.subscribe_for_itself(&mut state, uri);
         }
     }
 
@@ -75,7 +99,8 @@ impl Exchange {
 
     pub(crate) fn is_subscribed_by_another(&self, client: &Client, uri: &str) -> bool {
         let state = self.state();
-        state.members.values().any(|other| other.key != client.key && other.is_subscribed(uri))
+        let other = state.members.values().any(|other| other.key != client.key && other.is_subscribed(uri));
+        other || state.listens.wants(uri)
     }
 
     /// Whether another client has subscribed to a resource, or is about to.
@@ -91,8 +116,15 @@ impl Exchange {
 
     /// Ends subscriptions and lowers the level where nobody else needs them.
     pub(crate) fn tidy_after(&self, state: &mut State, client: &Client) {
+        if state.link.as_ref().is_some_and(|link| link.handshake.era == Era::Modern) {
+            if !client.subscriptions().is_empty() {
+                self.refresh_listen(state);
+            }
+            return;
+        }
         for uri in client.subscriptions() {
             if !state.members.values().any(|other| other.is_subscribed(&uri))
+                && !state.listens.wants(&uri)
                 && let Ok(params) = RawJson::parse(json!({ "uri": uri }).to_string())
             {
                 self.ask_for_itself(state, "resources/unsubscribe", &params, Purpose::Other);
@@ -105,7 +137,7 @@ impl Exchange {
         }
     }
 
-    fn tell_level(&self, state: &mut State, level: Level) {
+    pub(crate) fn tell_level(&self, state: &mut State, level: Level) {
         let params = format!("{{\"level\":{}}}", String::from_utf8_lossy(level.raw().as_bytes()));
         if let Ok(params) = RawJson::parse(params) {
             state.level = Some(level);

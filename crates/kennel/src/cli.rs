@@ -188,6 +188,9 @@ pub(crate) struct ServerFlags {
     /// Which clients share a process
     #[arg(long, default_value = "per-session")]
     pub(crate) model: ModelName,
+    /// How the server is talked to; clients of either era reach it
+    #[arg(long, default_value = "auto")]
+    pub(crate) era: EraName,
     /// A tool without which the server is of no use
     #[arg(long, value_name = "TOOL")]
     pub(crate) require_tool: Vec<String>,
@@ -282,6 +285,16 @@ pub(crate) enum ModelName {
     PerUser,
     /// Each call has its own
     PerCall,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum EraName {
+    /// Found out when it is first started, and remembered
+    Auto,
+    /// With sessions: up to 2025-11-25
+    Legacy,
+    /// Without: since 2026-07-28
+    Modern,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

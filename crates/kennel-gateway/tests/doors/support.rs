@@ -58,6 +58,7 @@ pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Exec
     let attachment = Arc::new(executor.open(SessionId::new("server")).expect("a session"));
     let request = StartRequest { plan: plan().expect("a plan"), command: Command::default() };
     let settings = ServerSettings {
+        era: Some(kennel_wire::Era::Legacy),
         name: "scripted".into(),
         model: ProcessModel::PerSession,
         limits,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// A request that stands for itself.
-fn request(id: u32, method: &str, capabilities: &Value) -> kennel_wire::Message {
+pub(crate) fn request(id: u32, method: &str, capabilities: &Value) -> kennel_wire::Message {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
@@ -20,12 +20,29 @@ fn request(id: u32, method: &str, capabilities: &Value) -> kennel_wire::Message 
     )
 }
 
-fn ask(scene: &Scene, caller: &Caller, request: kennel_wire::Message) -> (Asked, Arc<Mailbox>) {
+/// The request with further parameters; those of `_meta` come to the ones that are there.
+#[expect(clippy::needless_pass_by_value, reason = "so that callers can write it where it stands")]
+pub(crate) fn with(request: kennel_wire::Message, further: &Value) -> kennel_wire::Message {
+    let mut request: Value = serde_json::from_slice(request.bytes()).expect("JSON");
+    for (name, value) in further.as_object().expect("parameters") {
+        match (name.as_str(), value.as_object()) {
+            ("_meta", Some(meta)) => {
+                for (name, value) in meta {
+                    request["params"]["_meta"][name] = value.clone();
+                }
+            }
+            _ => request["params"][name] = value.clone(),
+        }
+    }
+    parse(&request.to_string())
+}
+
+pub(crate) fn ask(scene: &Scene, caller: &Caller, request: kennel_wire::Message) -> (Asked, Arc<Mailbox>) {
     let mailbox = Mailbox::new(MailboxLimits::default());
     (scene.hub.ask(caller, request, &mailbox), mailbox)
 }
 
-async fn answer(mailbox: &Mailbox) -> Value {
+pub(crate) async fn answer(mailbox: &Mailbox) -> Value {
     serde_json::from_slice(&mailbox.next().await.expect("an answer").message).expect("JSON")
 }
 

@@ -12,6 +12,8 @@ mod kept;
 mod levels;
 mod limits;
 mod order;
+mod retries;
+mod rounds;
 mod sharing;
 mod slow;
 mod starting;

@@ -8,7 +8,7 @@ use kennel_hub::{
 };
 use kennel_supervisor::{BoxLauncher, Settings};
 use kennel_testkit::fake::{Child, FakeEngine, plan};
-use kennel_wire::Message;
+use kennel_wire::{Era, Message};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::sync::Arc;
@@ -28,6 +28,15 @@ pub(crate) struct Profile {
     pub(crate) tools: Vec<Value>,
     /// Whether `initialize` is answered only when the test says so.
     pub(crate) held: bool,
+    /// The era that it speaks.
+    pub(crate) era: Era,
+}
+
+impl Profile {
+    /// A process of the era without sessions.
+    pub(crate) fn modern(capabilities: Value) -> Self {
+        Self { era: Era::Modern, capabilities, ..Self::default() }
+    }
 }
 
 impl Default for Profile {
@@ -37,6 +46,7 @@ impl Default for Profile {
             capabilities: json!({ "tools": {}, "logging": {} }),
             tools: vec![tools(&["echo"])],
             held: false,
+            era: Era::Legacy,
         }
     }
 }
@@ -159,7 +169,7 @@ async fn play(profile: Profile, mut child: Child, stage: mpsc::Sender<Process>) 
                     continue;
                 }
                 if let Ok(message) = serde_json::from_str::<Value>(&line)
-                    && message["method"] == "initialize"
+                    && (message["method"] == "initialize" || message["method"] == "server/discover")
                 {
                     introduce.try_send(message["params"].clone()).ok();
                 }
@@ -176,7 +186,25 @@ async fn play(profile: Profile, mut child: Child, stage: mpsc::Sender<Process>) 
 /// Answers what the supervisor asks.
 async fn reply(profile: &Profile, child: &mut Child, line: &str) {
     let message: Value = serde_json::from_str(line).expect("a message");
+    let is_other = match message["method"].as_str() {
+        Some("initialize" | "ping") => profile.era == Era::Modern,
+        Some("server/discover") => profile.era == Era::Legacy,
+        _ => false,
+    };
+    if is_other {
+        let error = json!({ "code": -32601, "message": "no such method" });
+        child.say(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }).to_string()).await;
+        return;
+    }
     let result = match message["method"].as_str() {
+        Some("server/discover") => json!({
+            "resultType": "complete",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": profile.capabilities,
+            "ttlMs": 1000,
+            "cacheScope": "public",
+            "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "fake", "version": "1" } },
+        }),
         Some("initialize") => json!({
             "protocolVersion": profile.version,
             "capabilities": profile.capabilities,
@@ -196,6 +224,7 @@ async fn reply(profile: &Profile, child: &mut Child, line: &str) {
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) model: ProcessModel,
+    pub(crate) era: Option<Era>,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     pub(crate) supervision: Settings,
@@ -206,6 +235,7 @@ pub(crate) struct Plan {
 pub(crate) fn calm(model: ProcessModel) -> Plan {
     Plan {
         model,
+        era: Some(Era::Legacy),
         limits: Limits::default(),
         timeouts: Timeouts::default(),
         supervision: Settings { probe_interval: Duration::from_hours(1000), idle_stop: None, ..Settings::default() },
@@ -219,6 +249,8 @@ pub(crate) struct Scene {
     pub(crate) hub: Hub,
     executor: Executor,
     processes: Mutex<mpsc::Receiver<Process>>,
+    /// Processes that run on without being listened to.
+    others: Mutex<Vec<Process>>,
 }
 
 impl Scene {
@@ -247,16 +279,32 @@ impl Scene {
         let attachment = Arc::new(executor.open(SessionId::new("hub")).expect("a session"));
         let request = StartRequest { plan: plan().expect("a plan"), command: Command::default() };
         let launcher = Arc::new(BoxLauncher::new(attachment, "server", request));
-        let Plan { model, limits, timeouts, supervision, catalog } = plan_of_hub;
-        let settings = ServerSettings { name: "weather".to_owned(), model, limits, timeouts, catalog, results: None };
+        let Plan { model, era, limits, timeouts, supervision, catalog } = plan_of_hub;
+        let settings =
+            ServerSettings { name: "weather".to_owned(), model, era, limits, timeouts, catalog, results: None };
         let hub = Hub::new(settings, supervision, launcher, Arc::new(Unobserved));
-        Self { engine, hub, executor, processes: Mutex::new(processes) }
+        Self { engine, hub, executor, processes: Mutex::new(processes), others: Mutex::default() }
     }
 
     /// The next process that was started.
     pub(crate) async fn process(&self) -> Process {
         let mut processes = self.processes.lock().await;
         timeout(LONG, processes.recv()).await.expect("a process, in time").expect("a process")
+    }
+
+    /// The one of the processes that hears this method, and the message. The others are let go of.
+    pub(crate) async fn process_that_hears(&self, method: &str) -> (Process, Value) {
+        loop {
+            let mut process = self.process().await;
+            settle().await;
+            while let Some(line) = process.try_line() {
+                let message: Value = serde_json::from_str(&line).expect("a message");
+                if message["method"] == method {
+                    return (process, message);
+                }
+            }
+            self.others.lock().await.push(process);
+        }
     }
 
     /// Checks that no further process was started.

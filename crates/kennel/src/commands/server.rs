@@ -1,6 +1,6 @@
 //! From the flags of a command to a hub that serves one MCP server.
 
-use crate::cli::{EngineName, ModelName, ServerFlags};
+use crate::cli::{EngineName, EraName, ModelName, ServerFlags};
 use crate::commands::console::{Console, Format};
 use crate::commands::launcher::{Definition, Inference, ServerLauncher};
 use crate::commands::naming::name_of;
@@ -12,6 +12,7 @@ use kennel_hub::{CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeou
 use kennel_jail::Helper;
 use kennel_packages::Refresh;
 use kennel_supervisor::{Backoff, RestartBudget};
+use kennel_wire::Era;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,6 +94,11 @@ impl Server {
                 ModelName::Shared => ProcessModel::Shared,
                 ModelName::PerUser => ProcessModel::PerUser,
                 ModelName::PerCall => ProcessModel::PerCall,
+            },
+            era: match flags.era {
+                EraName::Auto => None,
+                EraName::Legacy => Some(Era::Legacy),
+                EraName::Modern => Some(Era::Modern),
             },
             limits: Limits {
                 message_bytes,

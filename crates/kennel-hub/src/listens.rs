@@ -1,0 +1,335 @@
+//! `subscriptions/listen` (2026-07-28): the streams on which clients without sessions hear what changes, whatever era
+//! their process speaks, and across its restarts.
+
+use crate::catalog::{List, Offering};
+use crate::client::Client;
+use crate::exchange::{Delivery, Exchange, State, line};
+use crate::fault::Fault;
+use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use crate::pending::{Number, Purpose};
+use crate::withdraw::cancellation;
+use bytes::Bytes;
+use kennel_supervisor::{Generation, Handshake, Link};
+use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, meta, notification, request, success_response};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+/// Where a message says to which stream it belongs.
+pub(crate) const SUBSCRIPTION: &[&str] = &["params", "_meta", meta::SUBSCRIPTION_ID];
+
+/// What a client wants to hear of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Filter {
+    tools_list_changed: bool,
+    prompts_list_changed: bool,
+    resources_list_changed: bool,
+    pub(crate) resource_subscriptions: BTreeSet<String>,
+}
+
+impl Filter {
+    fn wants(&self, list: List) -> bool {
+        match list {
+            List::Tools => self.tools_list_changed,
+            List::Prompts => self.prompts_list_changed,
+            List::Resources | List::Templates => self.resources_list_changed,
+        }
+    }
+
+    /// What of it a server can honour.
+    fn honoured(&self, handshake: &Handshake) -> Self {
+        let subscribes = handshake.has_capability_flag("resources", "subscribe");
+        Self {
+            tools_list_changed: self.tools_list_changed && handshake.has_capability("tools"),
+            prompts_list_changed: self.prompts_list_changed && handshake.has_capability("prompts"),
+            resources_list_changed: self.resources_list_changed && handshake.has_capability("resources"),
+            resource_subscriptions: if subscribes { self.resource_subscriptions.clone() } else { BTreeSet::new() },
+        }
+    }
+
+    fn raw(&self) -> RawJson {
+        let mut members = Vec::new();
+        for (name, wanted) in [
+            ("toolsListChanged", self.tools_list_changed),
+            ("promptsListChanged", self.prompts_list_changed),
+            ("resourcesListChanged", self.resources_list_changed),
+        ] {
+            members.extend(wanted.then(|| (name, RawJson::boolean(true))));
+        }
+        if !self.resource_subscriptions.is_empty() {
+            let uris = RawJson::parse(json!(self.resource_subscriptions).to_string());
+            members.extend(uris.ok().map(|uris| ("resourceSubscriptions", uris)));
+        }
+        RawJson::object(members.iter().map(|(name, value)| (*name, value)))
+    }
+}
+
+/// A stream.
+#[derive(Debug)]
+pub(crate) struct Listen {
+    client: Arc<Client>,
+    mailbox: Arc<Mailbox>,
+    /// How the client calls it.
+    id: Id,
+    filter: Filter,
+    is_acknowledged: bool,
+}
+
+/// The streams of one exchange, by the numbers under which a modern process knows them.
+#[derive(Debug, Default)]
+pub(crate) struct Listens {
+    streams: HashMap<Number, Listen>,
+    /// Kennel's own with a modern process: what it hears of for the catalog and for clients with sessions.
+    own: Option<Number>,
+}
+
+impl Listens {
+    /// Whether a stream wants to hear of this resource.
+    pub(crate) fn wants(&self, uri: &str) -> bool {
+        self.streams.values().any(|listen| listen.filter.resource_subscriptions.contains(uri))
+    }
+
+    /// What tells the streams that want to hear of it that a list has changed.
+    pub(crate) fn list_changed(&self, list: List) -> Vec<Delivery> {
+        let message = notification(list.changed(), &RawJson::empty_object());
+        let Ok(message) = Message::parse(message) else { return Vec::new() };
+        let streams = self.streams.values().filter(|listen| listen.is_acknowledged && listen.filter.wants(list));
+        streams.filter_map(|listen| listen.told(&message)).collect()
+    }
+
+    /// What tells the streams that want to hear of it what a process of the old era says of a resource.
+    pub(crate) fn updated(&self, uri: &str, message: &Message) -> Vec<Delivery> {
+        let wants = |listen: &&Listen| listen.is_acknowledged && listen.filter.resource_subscriptions.contains(uri);
+        self.streams.values().filter(wants).filter_map(|listen| listen.told(message)).collect()
+    }
+}
+
+impl Listen {
+    /// A message as it belongs to this stream.
+    fn told(&self, message: &Message) -> Option<Delivery> {
+        let told = message.rewrite().set(SUBSCRIPTION, &(&self.id).into()).ok()?.finish();
+        Some(Delivery::notification(&self.mailbox, told))
+    }
+
+    /// The first message of the stream.
+    fn acknowledged(&mut self, honoured: &Filter) -> Delivery {
+        self.is_acknowledged = true;
+        let about = RawJson::object([(meta::SUBSCRIPTION_ID, &(&self.id).into())]);
+        let params = RawJson::object([("_meta", &about), ("notifications", &honoured.raw())]);
+        Delivery::notification(&self.mailbox, notification(ACKNOWLEDGED, &params))
+    }
+
+    /// The last message of a stream that ends in order.
+    fn ended(&self) -> Delivery {
+        let about = RawJson::object([(meta::SUBSCRIPTION_ID, &(&self.id).into())]);
+        let result = RawJson::object([("resultType", &RawJson::string("complete")), ("_meta", &about)]);
+        let message = success_response(&self.id, &result);
+        Delivery { mailbox: Arc::clone(&self.mailbox), outgoing: Outgoing { message, kind: OutgoingKind::Response } }
+    }
+}
+
+impl Exchange {
+    /// Opens a stream.
+    pub(crate) fn listen(
+        &self,
+        client: &Arc<Client>,
+        message: &Message,
+        id: &Id,
+        mailbox: &Arc<Mailbox>,
+    ) -> Result<(), Fault> {
+        let invalid = |text: String| Fault::refused(ErrorCode::INVALID_PARAMS, text);
+        let filter = message.field(&["params", "notifications"]).ok().flatten();
+        let filter = filter.ok_or_else(|| invalid("`params.notifications` is missing".to_owned()))?;
+        let filter: Filter = serde_json::from_slice(filter.as_bytes())
+            .map_err(|error| invalid(format!("`params.notifications` cannot be read: {error}")))?;
+        let limit = self.core.settings.limits.session_requests;
+        let number = self.next_number();
+        let mut state = self.state();
+        if let Some(fault) = &state.ended {
+            return Err(fault.clone());
+        }
+        if state.listens.streams.len() >= limit {
+            return Err(Fault::saturated("streams of this server", limit));
+        }
+        let (client, mailbox) = (Arc::clone(client), Arc::clone(mailbox));
+        let listen = Listen { client, mailbox, id: id.clone(), filter, is_acknowledged: false };
+        state.listens.streams.insert(number, listen);
+        let link = state.link.clone();
+        let deliveries = link.map(|link| self.connect(&mut state, &link, number));
+        drop(state);
+        match deliveries {
+            Some(deliveries) => self.post(deliveries),
+            None => self.wake(),
+        }
+        Ok(())
+    }
+
+    /// Connects a stream with a process that is ready.
+    fn connect(&self, state: &mut State, link: &Link, number: Number) -> Vec<Delivery> {
+        let Some(listen) = state.listens.streams.get_mut(&number) else { return Vec::new() };
+        match link.handshake.era {
+            Era::Modern => {
+                let params = RawJson::object([
+                    ("_meta", &listen.client.introduction.meta()),
+                    ("notifications", &listen.filter.raw()),
+                ]);
+                let _ = link.input.send(line(&request(&Id::number(number), "subscriptions/listen", &params)));
+                Vec::new()
+            }
+            Era::Legacy => {
+                let honoured = listen.filter.honoured(&link.handshake);
+                listen.filter.resource_subscriptions.clone_from(&honoured.resource_subscriptions);
+                let acknowledged = (!listen.is_acknowledged).then(|| listen.acknowledged(&honoured));
+                for uri in honoured.resource_subscriptions {
+                    self.subscribe_for_itself(state, &uri);
+                }
+                acknowledged.into_iter().collect()
+            }
+        }
+    }
+
+    /// Connects all streams, and Kennel's own, with a process that has become ready.
+    pub(crate) fn reconnect(&self, state: &mut State, link: &Link) -> Vec<Delivery> {
+        state.listens.own = None;
+        if link.handshake.era == Era::Modern {
+            self.listen_for_itself(state, link);
+        }
+        let numbers: Vec<Number> = state.listens.streams.keys().copied().collect();
+        numbers.into_iter().flat_map(|number| self.connect(state, link, number)).collect()
+    }
+
+    /// Opens Kennel's own stream with a modern process, in place of the one there is.
+    fn listen_for_itself(&self, state: &mut State, link: &Link) {
+        let wanted = state.members.values().flat_map(|client| client.subscriptions()).collect();
+        let all = Filter {
+            tools_list_changed: true,
+            prompts_list_changed: true,
+            resources_list_changed: true,
+            resource_subscriptions: wanted,
+        };
+        let number = self.next_number();
+        let params = RawJson::object([
+            ("_meta", &self.introduction.meta()),
+            ("notifications", &all.honoured(&link.handshake).raw()),
+        ]);
+        let _ = link.input.send(line(&request(&Id::number(number), "subscriptions/listen", &params)));
+        if let Some(before) = state.listens.own.replace(number) {
+            let _ = link.input.send(line(&cancellation(before, "another stream takes its place")));
+        }
+    }
+
+    /// Has Kennel's own stream follow what clients with sessions have subscribed to.
+    pub(crate) fn refresh_listen(&self, state: &mut State) {
+        if let Some(link) = state.link.clone().filter(|link| link.handshake.era == Era::Modern) {
+            self.listen_for_itself(state, &link);
+        }
+    }
+
+    /// Takes a message of a modern process that belongs to a stream; says who hears it.
+    pub(crate) fn streamed(&self, state: &mut State, message: &Message, method: &str) -> Option<Vec<Delivery>> {
+        let number = message.id_at(SUBSCRIPTION).ok()??.as_integer()?;
+        if state.listens.own == Some(number) {
+            return Some(self.heard_for_itself(state, message, method));
+        }
+        let listen = state.listens.streams.get_mut(&number)?;
+        if method == ACKNOWLEDGED && std::mem::replace(&mut listen.is_acknowledged, true) {
+            // The stream goes on with another process; the client has had its acknowledgement.
+            return Some(Vec::new());
+        }
+        let told = message.rewrite().replace(SUBSCRIPTION, &(&listen.id).into()).ok()?.finish();
+        Some(vec![Delivery::notification(&listen.mailbox, told)])
+    }
+
+    /// What Kennel hears on its own stream, for the catalog and for clients with sessions.
+    fn heard_for_itself(&self, state: &mut State, message: &Message, method: &str) -> Vec<Delivery> {
+        if let Some(list) = List::ALL.into_iter().find(|list| list.changed() == method) {
+            self.list_has_changed(state, list);
+            let message = notification(method, &RawJson::empty_object());
+            let old = state.members.values().filter(|client| !client.is_modern());
+            return old.map(|client| Delivery::notification(&client.unsolicited, message.clone())).collect();
+        }
+        let Ok(Some(uri)) = message.resource_uri() else { return Vec::new() };
+        let params = RawJson::object([("uri", &RawJson::string(&uri))]);
+        let message = notification(method, &params);
+        let subscribers = state.members.values().filter(|client| client.is_subscribed(&uri));
+        subscribers.map(|client| Delivery::notification(&client.unsolicited, message.clone())).collect()
+    }
+
+    /// Takes the end of a stream that a modern process ends by itself; the client is told.
+    pub(crate) fn stream_ended(&self, generation: Generation, number: Number, message: &Message) -> bool {
+        let mut state = self.state();
+        if state.link.as_ref().is_none_or(|link| link.generation != generation) {
+            return false;
+        }
+        if state.listens.own == Some(number) {
+            state.listens.own = None;
+            return true;
+        }
+        let Some(listen) = state.listens.streams.remove(&number) else { return false };
+        drop(state);
+        let ended = if message.result().is_some() {
+            listen.ended()
+        } else {
+            let message = message.with_id(&listen.id).unwrap_or_else(|_| message.bytes().clone());
+            Delivery { mailbox: listen.mailbox, outgoing: Outgoing { message, kind: OutgoingKind::Response } }
+        };
+        self.post(vec![ended]);
+        true
+    }
+
+    /// Ends the stream that is the one, by its id and where it leads; says whether there was one.
+    pub(crate) fn stop_listening(&self, client: &Client, is_it: impl Fn(&Id, &Arc<Mailbox>) -> bool) -> bool {
+        let mut state = self.state();
+        let is_it = |listen: &Listen| listen.client.key == client.key && is_it(&listen.id, &listen.mailbox);
+        let Some(number) = state.listens.streams.iter().find(|(_, listen)| is_it(listen)).map(|(number, _)| *number)
+        else {
+            return false;
+        };
+        self.disconnect(&mut state, number);
+        true
+    }
+
+    /// Ends the streams of a client that has gone.
+    pub(crate) fn leave_listens(&self, state: &mut State, client: &Client) {
+        let own = state.listens.streams.iter().filter(|(_, listen)| listen.client.key == client.key);
+        let numbers: Vec<Number> = own.map(|(number, _)| *number).collect();
+        for number in numbers {
+            self.disconnect(state, number);
+        }
+    }
+
+    fn disconnect(&self, state: &mut State, number: Number) {
+        let Some(listen) = state.listens.streams.remove(&number) else { return };
+        let Some(link) = state.link.clone() else { return };
+        match link.handshake.era {
+            Era::Modern => {
+                let _ = link.input.send(line(&cancellation(number, "the client listens no longer")));
+            }
+            Era::Legacy => {
+                for uri in listen.filter.resource_subscriptions {
+                    let wanted =
+                        state.listens.wants(&uri) || state.members.values().any(|client| client.is_subscribed(&uri));
+                    if !wanted && let Ok(params) = RawJson::parse(json!({ "uri": uri }).to_string()) {
+                        self.ask_for_itself(state, "resources/unsubscribe", &params, Purpose::Other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends all streams: in order, or with the reason why there will be no process.
+    pub(crate) fn end_listens(state: &mut State, fault: Option<&Fault>) -> Vec<Delivery> {
+        state.listens.own = None;
+        let ended = state.listens.streams.drain().map(|(_, listen)| match fault {
+            None => listen.ended(),
+            Some(fault) => {
+                let message: Bytes = fault.response(&listen.id);
+                Delivery { mailbox: listen.mailbox, outgoing: Outgoing { message, kind: OutgoingKind::Response } }
+            }
+        });
+        ended.collect()
+    }
+}

@@ -1,0 +1,228 @@
+//! Clients without sessions and processes of the old era: what the process asks becomes rounds of the request.
+
+use crate::callers::{answer, ask, request, with};
+use crate::support::{Plan, Process, Scene, calm};
+use kennel_hub::{Asked, Caller, Mailbox, OutgoingKind, Principal, ProcessModel, Timeouts};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+fn caller() -> Caller {
+    Caller::new(Principal::new("ann"))
+}
+
+fn able() -> Value {
+    json!({ "elicitation": {}, "sampling": {}, "roots": {} })
+}
+
+/// Asks for a tool and has the process ask back; returns the process, the call as it has it, and the question.
+async fn asked_back(scene: &Scene, caller: &Caller) -> (Process, Value, Value) {
+    let (asked, mailbox) = ask(scene, caller, request(1, "tools/call", &able()));
+    let mut process = scene.process().await;
+    let call = process.expect("tools/call").await;
+    process.ask(json!("q"), "elicitation/create", json!({ "message": "name?" })).await;
+    let question = answer(&mailbox).await;
+    asked.answered();
+    (process, call, question)
+}
+
+/// The request once more, with the state and these answers by the names in the question.
+fn back(scene: &Scene, caller: &Caller, question: &Value, answers: &Value) -> (Asked, Arc<Mailbox>) {
+    let further = json!({ "requestState": question["result"]["requestState"], "inputResponses": answers });
+    ask(scene, caller, with(request(2, "tools/call", &able()), &further))
+}
+
+fn names(question: &Value) -> Vec<String> {
+    question["result"]["inputRequests"].as_object().expect("questions").keys().cloned().collect()
+}
+
+fn text(text: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }] })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_of_the_process_is_answered_with_the_next_round() {
+    for model in [ProcessModel::PerSession, ProcessModel::Shared, ProcessModel::PerUser, ProcessModel::PerCall] {
+        let scene = Scene::new(calm(model));
+        let (mut process, call, question) = asked_back(&scene, &caller()).await;
+        assert_eq!(question["id"], 1);
+        assert_eq!(question["result"]["resultType"], "input_required");
+        let name = names(&question).remove(0);
+        let asked = json!({ "method": "elicitation/create", "params": { "message": "name?" } });
+        assert_eq!(question["result"]["inputRequests"][&name], asked);
+        let (asked, mailbox) = back(&scene, &caller(), &question, &json!({ name: { "action": "accept" } }));
+        let said: Value = serde_json::from_str(&process.line().await.expect("an answer")).unwrap();
+        assert_eq!(said, json!({ "jsonrpc": "2.0", "id": "q", "result": { "action": "accept" } }));
+        process.answer(&call, text("done")).await;
+        let answer = answer(&mailbox).await;
+        assert_eq!((&answer["id"], &answer["result"]["resultType"]), (&json!(2), &json!("complete")));
+        assert_eq!(answer["result"]["content"], text("done")["content"]);
+        asked.answered();
+        scene.end().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_at_once_comes_at_once_and_what_is_not_answered_comes_again() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let (asked, mailbox) = ask(&scene, &caller(), request(1, "tools/call", &able()));
+    let mut process = scene.process().await;
+    let call = process.expect("tools/call").await;
+    process.ask(json!(0), "elicitation/create", json!({ "message": "name?" })).await;
+    process.ask(json!(1), "roots/list", json!({})).await;
+    let question = answer(&mailbox).await;
+    asked.answered();
+    let names = names(&question);
+    assert_eq!(names.len(), 2, "{question}");
+    let (asked, mailbox) =
+        back(&scene, &caller(), &question, &json!({ names[0].clone(): { "action": "decline" }, "other": 1 }));
+    let again = answer(&mailbox).await;
+    asked.answered();
+    assert_eq!(self::names(&again), [names[1].clone()], "{again}");
+    assert_ne!(again["result"]["requestState"], question["result"]["requestState"]);
+    let (stale, refused) = back(&scene, &caller(), &question, &json!({ names[1].clone(): { "roots": [] } }));
+    assert!(answer(&refused).await["error"]["message"].as_str().unwrap().contains("used already"));
+    stale.answered();
+    let (asked, mailbox) = back(&scene, &caller(), &again, &json!({ names[1].clone(): { "roots": [] } }));
+    assert!(process.line().await.unwrap().contains("decline"));
+    assert!(process.line().await.unwrap().contains("roots"));
+    process.answer(&call, text("done")).await;
+    assert_eq!(answer(&mailbox).await["result"]["content"][0]["text"], "done");
+    asked.answered();
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_comes_while_nobody_waits_is_kept() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let (process, call, question) = asked_back(&scene, &caller()).await;
+    process.answer(&call, text("without you")).await;
+    sleep(Duration::from_secs(1)).await;
+    let (asked, mailbox) = back(&scene, &caller(), &question, &json!({}));
+    assert_eq!(answer(&mailbox).await["result"]["content"][0]["text"], "without you");
+    asked.answered();
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_counts_once_for_its_owner_and_its_request() {
+    let scene = Scene::new(calm(ProcessModel::Shared));
+    let (mut process, call, question) = asked_back(&scene, &caller()).await;
+    let refused = async |asked: (Asked, Arc<Mailbox>), why: &str| {
+        let answer = answer(&asked.1).await;
+        asked.0.answered();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32602)), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
+    };
+    let mut tampered = question.clone();
+    let state = question["result"]["requestState"].as_str().unwrap();
+    tampered["result"]["requestState"] =
+        json!(format!("{}{}", if state.starts_with('A') { "B" } else { "A" }, &state[1..]));
+    refused(back(&scene, &caller(), &tampered, &json!({})), "was not issued here, or was changed").await;
+    refused(back(&scene, &Caller::new(Principal::new("bob")), &question, &json!({})), "somebody else").await;
+    let further = json!({ "requestState": state, "inputResponses": {}, "name": "other" });
+    refused(ask(&scene, &caller(), with(request(2, "tools/call", &able()), &further)), "another request").await;
+    process.hears_nothing().await;
+    // Nothing of this has harmed the request itself.
+    let (asked, mailbox) =
+        back(&scene, &caller(), &question, &json!({ names(&question).remove(0): { "action": "accept" } }));
+    process.line().await.expect("the answer");
+    refused(back(&scene, &caller(), &question, &json!({})), "used already").await;
+    process.answer(&call, text("done")).await;
+    assert_eq!(answer(&mailbox).await["result"]["content"][0]["text"], "done");
+    asked.answered();
+    refused(back(&scene, &caller(), &question, &json!({})), "used already").await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_come_back_in_time_is_given_up() {
+    let timeouts = Timeouts { round: Duration::from_secs(30), ..Timeouts::default() };
+    let scene = Scene::new(Plan { timeouts, ..calm(ProcessModel::PerSession) });
+    let (mut process, call, question) = asked_back(&scene, &caller()).await;
+    let refusal: Value = serde_json::from_str(&process.line().await.unwrap()).unwrap();
+    assert_eq!((&refusal["id"], refusal["error"].is_object()), (&json!("q"), true), "{refusal}");
+    assert_eq!(process.expect("notifications/cancelled").await["params"]["requestId"], call["id"]);
+    let (asked, mailbox) = back(&scene, &caller(), &question, &json!({}));
+    assert!(answer(&mailbox).await["error"]["message"].as_str().unwrap().contains("expired"));
+    asked.answered();
+    process.hears_nothing().await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_ends_with_the_process() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let (process, _, question) = asked_back(&scene, &caller()).await;
+    process.die().await;
+    let next = scene.process().await;
+    sleep(Duration::from_secs(1)).await;
+    let (asked, mailbox) = back(&scene, &caller(), &question, &json!({}));
+    let answer = answer(&mailbox).await;
+    assert!(answer["error"]["message"].as_str().unwrap().contains("restarted"), "{answer}");
+    asked.answered();
+    drop(next);
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_is_not_asked_what_it_cannot_do() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let (asked, mailbox) = ask(&scene, &caller(), request(1, "tools/call", &json!({ "roots": {} })));
+    let mut process = scene.process().await;
+    let call = process.expect("tools/call").await;
+    process.ask(json!("q"), "elicitation/create", json!({ "message": "name?" })).await;
+    let refusal: Value = serde_json::from_str(&process.line().await.unwrap()).unwrap();
+    assert_eq!(refusal["error"]["code"], -32601, "{refusal}");
+    process.answer(&call, text("then not")).await;
+    assert_eq!(answer(&mailbox).await["result"]["content"][0]["text"], "then not");
+    asked.answered();
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_to_open_first_is_a_question_and_the_request_is_made_once_more() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let (asked, mailbox) = ask(&scene, &caller(), request(1, "tools/call", &able()));
+    let mut process = scene.process().await;
+    let call = process.expect("tools/call").await;
+    let elicitation = json!({ "mode": "url", "elicitationId": "e", "url": "https://a.example", "message": "go" });
+    let error = json!({ "code": -32042, "message": "first", "data": { "elicitations": [elicitation] } });
+    process.say(json!({ "jsonrpc": "2.0", "id": call["id"], "error": error }).to_string()).await;
+    let question = answer(&mailbox).await;
+    asked.answered();
+    let name = names(&question).remove(0);
+    assert_eq!(question["result"]["inputRequests"][&name]["params"]["url"], "https://a.example");
+    let (asked, mailbox) = back(&scene, &caller(), &question, &json!({ name: { "action": "accept" } }));
+    let again = process.expect("tools/call").await;
+    assert_ne!(again["id"], call["id"]);
+    assert_eq!(again["params"], json!({ "name": "echo", "_meta": {} }));
+    process.answer(&again, text("done")).await;
+    assert_eq!(answer(&mailbox).await["result"]["content"][0]["text"], "done");
+    asked.answered();
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_and_logs_come_before_the_answer_and_only_where_they_are_wanted() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let further = json!({ "_meta": { "progressToken": "mine", "io.modelcontextprotocol/logLevel": "warning" } });
+    let (asked, mailbox) = ask(&scene, &caller(), with(request(1, "tools/call", &able()), &further));
+    let mut process = scene.process().await;
+    assert_eq!(process.expect("logging/setLevel").await["params"]["level"], "warning");
+    let call = process.expect("tools/call").await;
+    assert_eq!(call["params"]["_meta"], json!({ "progressToken": call["id"] }));
+    for level in ["info", "error"] {
+        process.notify("notifications/message", json!({ "level": level, "data": "x" })).await;
+    }
+    process.notify("notifications/progress", json!({ "progressToken": call["id"], "progress": 1 })).await;
+    process.notify("notifications/tools/list_changed", json!({})).await;
+    process.answer(&call, text("done")).await;
+    assert_eq!(answer(&mailbox).await["params"]["level"], "error");
+    assert_eq!(answer(&mailbox).await["params"]["progressToken"], "mine");
+    let last = mailbox.next().await.unwrap();
+    assert_eq!(last.kind, OutgoingKind::Response);
+    asked.answered();
+    scene.end().await;
+}
