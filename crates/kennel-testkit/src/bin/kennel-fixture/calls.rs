@@ -1,4 +1,4 @@
-//! Owns the calls in flight: each has a thread, can be cancelled, and can ask the client something.
+//! Owns the calls in flight: each has a thread, can be cancelled, and can wait for answers of the client.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-
 use crate::arguments::Arguments;
+use crate::dialogue::{IdKind, Question};
 use crate::incoming::Failure;
+use crate::modern::exchange::Exchange;
+use crate::modern::results;
 use crate::server::Server;
-use crate::tools::Tool;
 
 /// More calls in flight than this are refused.
 const MOST_CALLS: usize = 1024;
@@ -21,6 +21,9 @@ const MOST_CANCELLATIONS: usize = 1024;
 
 /// Small: a call's thread holds little, and there can be many.
 const STACK: usize = 256 << 10;
+
+/// What a call runs, in a thread of its own: a tool, a prompt or a resource that asks.
+pub(crate) type Work = fn(&Call) -> Outcome;
 
 /// What a tool makes of a call: its result as JSON.
 pub(crate) type Outcome = Result<String, NoResult>;
@@ -33,6 +36,10 @@ pub(crate) enum NoResult {
     Silent,
     /// The call was wrong.
     Failure(Failure),
+    /// There is a result, but the work ended early: that of a tool that could not do its work.
+    Early(String),
+    /// The client must answer something first; this result says what.
+    InputRequired(String),
 }
 
 impl From<Failure> for NoResult {
@@ -56,9 +63,11 @@ pub(crate) struct Calls {
 }
 
 /// One `notifications/cancelled` that came.
-struct Cancellation {
-    id: String,
-    in_flight: bool,
+pub(crate) struct Cancellation {
+    /// Of the request, as JSON.
+    pub(crate) id: String,
+    /// Whether it came in time.
+    pub(crate) in_flight: bool,
 }
 
 /// What happens to a call while its tool runs.
@@ -80,8 +89,11 @@ pub(crate) struct Call {
     /// The arguments as the client spelled them.
     pub(crate) raw_arguments: String,
     pub(crate) arguments: Arguments,
+    /// What a modern request brought; None for a legacy one.
+    pub(crate) exchange: Option<Exchange>,
     id: String,
     progress_token: Option<String>,
+    reply: Reply,
     progress: Arc<Progress>,
 }
 
@@ -90,19 +102,38 @@ pub(crate) struct Order<'a> {
     pub(crate) id: &'a str,
     pub(crate) arguments: &'a str,
     pub(crate) progress_token: Option<&'a str>,
+    pub(crate) reply: Reply,
 }
 
-/// Starts a tool in a thread of its own, which answers.
-pub(crate) fn start(server: &Arc<Server>, tool: &'static Tool, order: &Order<'_>) -> Result<(), Failure> {
+/// What a result has beside what the work makes.
+#[derive(Clone, Copy)]
+pub(crate) enum Reply {
+    /// Nothing: a legacy one.
+    Plain,
+    /// What every modern one has.
+    Complete,
+    /// What a modern one has that can be kept.
+    Cacheable,
+}
+
+/// Starts a call in a thread of its own, which answers.
+pub(crate) fn start(
+    server: &Arc<Server>,
+    work: Work,
+    order: &Order<'_>,
+    exchange: Option<Exchange>,
+) -> Result<(), Failure> {
     let call = Call {
         server: Arc::clone(server),
         raw_arguments: order.arguments.to_owned(),
         arguments: Arguments::parse(order.arguments)?,
+        exchange,
         id: order.id.to_owned(),
         progress_token: order.progress_token.map(str::to_owned),
+        reply: order.reply,
         progress: server.calls.register(order.id)?,
     };
-    let run = move || call.finish((tool.run)(&call));
+    let run = move || call.finish(work(&call));
     // The thread ends with its call or with the process.
     thread::Builder::new().stack_size(STACK).spawn(run).map(drop).map_err(|_| {
         server.calls.unregister(order.id);
@@ -128,17 +159,19 @@ impl Calls {
         lock(&self.running).remove(id);
     }
 
-    /// The client no longer wants an answer to its request.
-    pub(crate) fn cancel(&self, id: &str) {
-        let progress = lock(&self.running).get(id).cloned();
+    /// The client no longer wants an answer to its request; false if that is not in flight.
+    pub(crate) fn cancel(&self, id: &str) -> bool {
+        let Some(progress) = lock(&self.running).get(id).cloned() else { return false };
+        lock(&progress.state).cancelled = true;
+        progress.changed.notify_all();
+        true
+    }
+
+    /// Keeps a cancellation for `cancelled_requests`.
+    pub(crate) fn remember(&self, cancellation: Cancellation) {
         let mut cancellations = lock(&self.cancellations);
         if cancellations.len() < MOST_CANCELLATIONS {
-            cancellations.push(Cancellation { id: id.to_owned(), in_flight: progress.is_some() });
-        }
-        drop(cancellations);
-        if let Some(progress) = progress {
-            lock(&progress.state).cancelled = true;
-            progress.changed.notify_all();
+            cancellations.push(cancellation);
         }
     }
 
@@ -158,7 +191,7 @@ impl Calls {
     }
 
     /// An id for a request of the server: 0, 1, 2, … Zero first, because proxies stumble over it.
-    pub(crate) fn next_id(&self) -> String {
+    fn next_id(&self) -> String {
         self.next_id.fetch_add(1, Ordering::Relaxed).to_string()
     }
 }
@@ -188,21 +221,20 @@ impl Call {
         }
     }
 
-    /// Asks the client, and waits for its answer.
-    pub(crate) fn ask(&self, method: &str, params: &Value) -> Result<Answer, NoResult> {
-        let id = self.server.calls.next_id();
-        let mut answers = self.ask_all(method, vec![(id, params.clone())])?;
-        Ok(answers.pop().unwrap_or_else(|| Err("no answer".to_owned())))
-    }
-
-    /// Asks the client several things at once under the given ids (JSON), and waits for all answers.
-    pub(crate) fn ask_all(&self, method: &str, questions: Vec<(String, Value)>) -> Result<Vec<Answer>, NoResult> {
+    /// Asks the client several things at once by requests of the server, and waits for all answers.
+    pub(crate) fn ask_and_wait(&self, questions: &[Question]) -> Result<Vec<Answer>, NoResult> {
         let calls = &self.server.calls;
+        let questions: Vec<(String, &Question)> = (questions.iter())
+            .map(|question| match question.id {
+                IdKind::Number => (calls.next_id(), question),
+                IdKind::Text => (format!(r#""sample-{}""#, calls.next_id()), question),
+            })
+            .collect();
         for (id, _) in &questions {
             lock(&calls.asked).insert(id.clone(), Arc::clone(&self.progress));
         }
-        for (id, params) in &questions {
-            self.server.output.request(id, method, &params.to_string());
+        for (id, question) in &questions {
+            self.server.output.request(id, question.method, &question.params.to_string());
         }
         let mut state = lock(&self.progress.state);
         loop {
@@ -233,19 +265,20 @@ impl Call {
         if lock(&self.progress.state).cancelled {
             return;
         }
+        let (server, id) = (&self.server, &self.id);
         match outcome {
-            Ok(result) => self.server.output.result(&self.id, &result),
-            Err(NoResult::Failure(failure)) => self.server.output.error(&self.id, &failure),
+            Ok(result) | Err(NoResult::Early(result)) => match self.reply {
+                Reply::Plain => server.output.result(id, &result),
+                Reply::Complete => server.output.result_with(id, results::COMPLETE, &result),
+                Reply::Cacheable => server.output.result_with(id, server.options.hints.cacheable(), &result),
+            },
+            Err(NoResult::InputRequired(result)) => server.output.result_with(id, results::INPUT_REQUIRED, &result),
+            Err(NoResult::Failure(failure)) => match self.reply {
+                Reply::Plain => server.output.error(id, &failure),
+                Reply::Complete | Reply::Cacheable => server.output.error(id, &failure.in_modern()),
+            },
             Err(NoResult::Cancelled | NoResult::Silent) => {}
         }
-    }
-}
-
-/// What the client answered, in words for a text content.
-pub(crate) fn in_words(answer: &Answer) -> String {
-    match answer {
-        Ok(result) => result.clone(),
-        Err(error) => json!({"error": serde_json::from_str::<Value>(error).unwrap_or_default()}).to_string(),
     }
 }
 

@@ -42,6 +42,10 @@ impl Incoming<'_> {
     }
 }
 
+/// Codes that only servers of before 2026-07-28 send.
+const UNKNOWN_RESOURCE: i32 = -32002;
+const OVERLOADED: i32 = -32000;
+
 /// Why a request is answered with an error.
 pub(crate) struct Failure {
     code: i32,
@@ -67,11 +71,37 @@ impl Failure {
     }
 
     pub(crate) fn unknown_resource(uri: &str) -> Self {
-        Self { code: -32002, message: format!("Resource not found: {uri}"), data: Some(json!({"uri": uri})) }
+        Self { code: UNKNOWN_RESOURCE, message: format!("Resource not found: {uri}"), data: Some(json!({"uri": uri})) }
+    }
+
+    /// What the client must be able to do and says it cannot, as a `ClientCapabilities`.
+    pub(crate) fn missing_capabilities(required: &serde_json::Value) -> Self {
+        let message = format!("The client must be able to do this: {required}");
+        Self { code: -32021, message, data: Some(json!({ "requiredCapabilities": required })) }
+    }
+
+    pub(crate) fn unsupported_version(supported: &str, requested: &str) -> Self {
+        let data = json!({"supported": [supported], "requested": requested});
+        Self { code: -32022, message: "Unsupported protocol version".to_owned(), data: Some(data) }
+    }
+
+    /// The same with data.
+    pub(crate) fn with_data(self, data: serde_json::Value) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// The same where codes of before 2026-07-28 are not to be sent any more.
+    pub(crate) fn in_modern(self) -> Self {
+        let code = match self.code {
+            UNKNOWN_RESOURCE => -32602,
+            OVERLOADED => -32603,
+            code => code,
+        };
+        Self { code, ..self }
     }
 
     pub(crate) fn overloaded() -> Self {
-        Self { code: -32000, message: "Too many calls in flight".to_owned(), data: None }
+        Self { code: OVERLOADED, message: "Too many calls in flight".to_owned(), data: None }
     }
 
     pub(crate) fn to_json(&self) -> serde_json::Value {

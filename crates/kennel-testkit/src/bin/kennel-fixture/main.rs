@@ -3,20 +3,25 @@
 //! The official conformance suites find here the tools, resources and prompts that they expect; the other tools are for
 //! Kennel's own tests and benches. It needs no environment and no files, and the same input gives the same output.
 //!
-//! Owns the command line and the way from a line of stdin to the protocol. The protocol of 2024-11-05 to 2025-11-25 is
-//! in [`legacy`]; what it serves (tools, resources, prompts) knows nothing of protocol versions, so another era's
-//! protocol can stand beside it, chosen by the first message.
+//! Owns the command line and the reading of stdin. The protocol of 2024-11-05 to 2025-11-25 is in [`legacy`], that of
+//! 2026-07-28 in [`modern`], and [`receive`] brings each line to the one that the process speaks. What they serve (tools,
+//! resources, prompts) knows nothing of protocol versions; how a tool asks the client in either is in [`dialogue`].
 
 mod arguments;
 mod calls;
 mod catalog;
+mod completion;
 mod content;
+mod dialogue;
+mod era;
 mod incoming;
 mod legacy;
 mod listed;
+mod modern;
 mod options;
 mod output;
 mod prompts;
+mod receive;
 mod resources;
 mod server;
 mod tools;
@@ -73,10 +78,11 @@ fn serve(options: Options) -> io::Result<ExitCode> {
         if let Some(record) = &mut record {
             record.write_all(&line)?;
         }
-        legacy::receive(&server, line.trim_ascii());
+        receive::receive(&server, line.trim_ascii());
         line.clear();
         line.shrink_to(KEPT_BUFFER);
     }
+    server.listeners.end(&server.output);
     match at_end {
         // Not by returning: calls in flight have threads, and the end of stdin ends them.
         options::AtEnd::Exit => process::exit(0),

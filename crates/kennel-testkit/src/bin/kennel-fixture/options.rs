@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::era::Offer;
 use crate::legacy::version::{self, Version};
+use crate::modern::results::Hints;
 use crate::tools::sleeper::Sleeper;
 
 /// What the program was started for.
@@ -16,7 +18,11 @@ pub(crate) enum Mode {
 
 /// How the server behaves.
 pub(crate) struct Options {
-    /// `--protocol VERSION`: the newest protocol version that it speaks.
+    /// `--era legacy|modern|dual`: which protocols it speaks.
+    pub(crate) era: Offer,
+    /// `--ttl-ms N`, `--cache-scope public|private`: what it says of results that can be kept, where it is modern.
+    pub(crate) hints: Hints,
+    /// `--protocol VERSION`: the newest protocol version that it speaks, where it is legacy.
     pub(crate) newest: Version,
     /// `--no-tools-capability`: whether it has tools at all.
     pub(crate) tools: ToolsOffer,
@@ -73,6 +79,9 @@ impl Mode {
         while let Some(option) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{option} needs a value"));
             match option.as_str() {
+                "--era" => options.era = Offer::parse(&value()?)?,
+                "--ttl-ms" => options.hints.ttl_ms = number(&option, &value()?)?,
+                "--cache-scope" => options.hints.scope = Hints::scope(&value()?)?,
                 "--protocol" => options.newest = version::parse(&value()?)?,
                 "--no-tools-capability" => options.tools = ToolsOffer::Nothing,
                 "--page-size" => options.page_size = Some(number(&option, &value()?)?),
@@ -103,6 +112,8 @@ impl Mode {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            era: Offer::Legacy,
+            hints: Hints::default(),
             newest: version::NEWEST,
             tools: ToolsOffer::Own,
             page_size: None,

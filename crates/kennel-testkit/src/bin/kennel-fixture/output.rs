@@ -19,11 +19,19 @@ impl Output {
 
     /// Answers a request; `id` and `result` are JSON.
     pub(crate) fn result(&self, id: &str, result: &str) {
-        let mut line = Vec::with_capacity(id.len() + result.len() + 40);
+        self.result_with(id, "", result);
+    }
+
+    /// Answers a request with a result that has more members, each with a comma behind it: `"a":1,"b":2,`.
+    pub(crate) fn result_with(&self, id: &str, more: &str, result: &str) {
+        let members = result.strip_prefix('{').unwrap_or(result);
+        let more = if members == "}" { more.trim_end_matches(',') } else { more };
+        let mut line = Vec::with_capacity(id.len() + more.len() + result.len() + 40);
         line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         line.extend_from_slice(id.as_bytes());
-        line.extend_from_slice(br#","result":"#);
-        line.extend_from_slice(result.as_bytes());
+        line.extend_from_slice(br#","result":{"#);
+        line.extend_from_slice(more.as_bytes());
+        line.extend_from_slice(members.as_bytes());
         line.extend_from_slice(b"}\n");
         self.bytes(&line);
     }

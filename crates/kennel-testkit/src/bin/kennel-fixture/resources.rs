@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::calls::Work;
 use crate::content::PNG;
+use crate::dialogue::{Question, Sealing};
 use crate::incoming::Failure;
 
 /// The result of `resources/list`.
@@ -26,7 +28,21 @@ pub(crate) fn templates() -> String {
     .to_string()
 }
 
-/// The result of `resources/read`.
+/// The resource that asks; it is not listed.
+const ASKING: &str = "test://asking-resource";
+
+/// What reads a resource that asks the client first.
+pub(crate) fn asking(uri: &str) -> Option<Work> {
+    (uri == ASKING).then_some(|call| {
+        call.require(&["elicitation"])?;
+        let question = Question::form("password", "What is the password?", "password");
+        let password = call.ask_for_text(question, "/content/password", Sealing::WhenNeeded)?;
+        let content = text(ASKING, "text/plain", &format!("Read with the password {password}"));
+        Ok(json!({"contents": [content]}).to_string())
+    })
+}
+
+/// The result of `resources/read` for the others.
 pub(crate) fn read(uri: &str) -> Result<String, Failure> {
     let content = match uri {
         "test://static-text" => text(uri, "text/plain", "This is the content of the static text resource."),

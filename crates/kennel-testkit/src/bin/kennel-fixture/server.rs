@@ -1,4 +1,4 @@
-//! Owns what the server knows while it runs: its options, its client, its log level and subscriptions.
+//! Owns what the server knows while it runs: its options, its era, its client, its log level and subscriptions.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,11 +10,13 @@ use serde_json::{Value, json};
 
 use crate::calls::Calls;
 use crate::catalog::Catalog;
+use crate::era::Era;
+use crate::modern::listeners::Listeners;
 use crate::options::Options;
 use crate::output::Output;
 
 /// The log levels, from the least to the most severe.
-const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+pub(crate) const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// The exit code of `--crash-after`.
 const CRASHED: i32 = 70;
@@ -25,6 +27,9 @@ pub(crate) struct Server {
     pub(crate) output: Output,
     pub(crate) catalog: Catalog,
     pub(crate) calls: Calls,
+    /// The streams of changes that a modern client has open.
+    pub(crate) listeners: Listeners,
+    era: OnceLock<Era>,
     client: OnceLock<Client>,
     least_level: AtomicU8,
     subscriptions: Mutex<BTreeSet<String>>,
@@ -44,6 +49,8 @@ impl Server {
     pub(crate) fn new(options: Options) -> io::Result<Self> {
         Ok(Self {
             catalog: Catalog::new(&options.tools, options.page_size)?,
+            listeners: Listeners::default(),
+            era: options.era.decided().map_or_else(OnceLock::new, OnceLock::from),
             options,
             output: Output::stdout()?,
             calls: Calls::default(),
@@ -53,6 +60,30 @@ impl Server {
             hung: AtomicBool::new(false),
             tool_calls: AtomicU64::new(0),
         })
+    }
+
+    /// The era that this process speaks, once that is decided.
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.era.get().copied()
+    }
+
+    /// The era that this process speaks; if it is not decided yet, it is from now on.
+    pub(crate) fn era_or_decide(&self, decide: impl FnOnce() -> Era) -> Era {
+        *self.era.get_or_init(decide)
+    }
+
+    /// What it says that it can do, in either era.
+    pub(crate) fn capabilities(&self) -> Value {
+        let mut capabilities = json!({
+            "resources": {"subscribe": true, "listChanged": true},
+            "prompts": {"listChanged": true},
+            "logging": {},
+            "completions": {},
+        });
+        if self.catalog.has_tools() {
+            capabilities["tools"] = json!({"listChanged": true});
+        }
+        capabilities
     }
 
     /// The client, once it has introduced itself.
@@ -100,9 +131,14 @@ impl Server {
     pub(crate) fn log(&self, level: &str, data: &str) -> Option<bool> {
         let sent = severity(level)? >= self.least_level.load(Ordering::Acquire);
         if sent {
-            self.output.notification("notifications/message", &log_params(level, data));
+            self.send_log(level, data);
         }
         Some(sent)
+    }
+
+    /// Sends a log message.
+    pub(crate) fn send_log(&self, level: &str, data: &str) {
+        self.output.notification("notifications/message", &log_params(level, data));
     }
 
     pub(crate) fn subscribe(&self, uri: &str) {
@@ -115,6 +151,9 @@ impl Server {
 
     /// Says that a resource has changed, if the client has subscribed to it.
     pub(crate) fn resource_updated(&self, uri: &str) -> bool {
+        if self.era() == Some(Era::Modern) {
+            return self.listeners.resource_updated(&self.output, uri);
+        }
         let subscribed = self.subscriptions().contains(uri);
         if subscribed {
             self.output.notification("notifications/resources/updated", &json!({ "uri": uri }).to_string());
@@ -124,6 +163,9 @@ impl Server {
 
     /// Says that a list (`tools`, `resources` or `prompts`) has changed.
     pub(crate) fn list_changed(&self, what: &str) {
+        if self.era() == Some(Era::Modern) {
+            return self.listeners.list_changed(&self.output, what);
+        }
         self.output.notification(&format!("notifications/{what}/list_changed"), "{}");
     }
 
@@ -137,7 +179,8 @@ pub(crate) fn log_params(level: &str, data: &str) -> String {
     json!({"level": level, "logger": "kennel-fixture", "data": data}).to_string()
 }
 
-fn severity(level: &str) -> Option<u8> {
+/// How severe a level is; None if there is no such level.
+pub(crate) fn severity(level: &str) -> Option<u8> {
     let place = LEVELS.iter().position(|known| *known == level)?;
     u8::try_from(place).ok()
 }

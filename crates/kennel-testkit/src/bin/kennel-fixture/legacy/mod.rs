@@ -9,73 +9,59 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
-use crate::calls::{self, Order};
+use crate::calls::{self, Order, Reply};
 use crate::catalog::Found;
 use crate::content;
-use crate::incoming::{Failure, Incoming, Kind};
+use crate::incoming::Failure;
 use crate::server::{Client, Server};
 use crate::tools::echo;
-use crate::{prompts, resources};
+use crate::{completion, prompts, resources};
 
-/// Takes one line of the client.
-pub(crate) fn receive(server: &Arc<Server>, line: &[u8]) {
-    if line.is_empty() || server.is_hung() {
-        return;
-    }
-    if line.starts_with(b"[") {
-        return match serde_json::from_slice::<Vec<&RawValue>>(line) {
-            Ok(messages) => messages.into_iter().for_each(|message| receive(server, message.get().as_bytes())),
-            Err(error) => server.output.error("null", &Failure::parse_error(&error)),
-        };
-    }
-    let refuse = |failure| server.output.error("null", &failure);
-    match serde_json::from_slice::<Incoming<'_>>(line) {
-        Err(error) if error.classify() == Category::Data => {
-            refuse(Failure::invalid_request(&error.to_string()));
-        }
-        Err(error) => refuse(Failure::parse_error(&error)),
-        Ok(incoming) => match incoming.kind() {
-            Err(failure) => refuse(failure),
-            Ok(Kind::Request { id, method, params }) => request(server, id, method, params),
-            Ok(Kind::Notification { method, params }) => notification(server, method, params),
-            Ok(Kind::Answer { id, answer }) => {
-                let answer = answer.map(str::to_owned).map_err(str::to_owned);
-                if !server.calls.answered(id, answer) {
-                    eprintln!("kennel-fixture: an answer to {id}, which was not asked or is answered already");
-                }
-            }
-        },
-    }
-}
+/// The methods that wait for the handshake; others there are not.
+const AFTER_HANDSHAKE: [&str; 11] = [
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+];
 
-fn notification(server: &Server, method: &str, params: &str) {
-    if method == "notifications/cancelled"
-        && let Ok(Cancelled { request_id }) = serde_json::from_str(params)
-    {
-        server.calls.cancel(request_id.get());
-    }
-}
-
-fn request(server: &Arc<Server>, id: &str, method: &str, params: &str) {
+/// Answers a request, or starts what answers it.
+pub(crate) fn request(server: &Arc<Server>, id: &str, method: &str, params: &str) {
     let outcome = match method {
-        "tools/call" if server.client().is_some() && server.catalog.has_tools() => {
-            match call_tool(server, id, params) {
-                // The tool answers.
-                Ok(()) => return,
-                Err(failure) => Err(failure),
-            }
-        }
-        _ => answer(server, method, params),
+        "tools/call" if server.client().is_some() && server.catalog.has_tools() => call_tool(server, id, params),
+        "prompts/get" | "resources/read" if server.client().is_some() => get_or_ask(server, id, method, params),
+        _ => answer(server, method, params).map(|result| server.output.result(id, &result)),
     };
-    match outcome {
-        Ok(result) => server.output.result(id, &result),
-        Err(failure) => server.output.error(id, &failure),
+    if let Err(failure) = outcome {
+        server.output.error(id, &failure);
     }
+}
+
+/// Gets a prompt or a resource; one that asks the client answers from a thread of its own.
+fn get_or_ask(server: &Arc<Server>, id: &str, method: &str, params: &str) -> Result<(), Failure> {
+    let wanted: Wanted<'_> = read(params)?;
+    let arguments = wanted.arguments.map_or("{}", RawValue::get);
+    let asking = if method == "prompts/get" { prompts::asking(&wanted.name) } else { resources::asking(&wanted.uri) };
+    if let Some(work) = asking {
+        return calls::start(server, work, &Order { id, arguments, progress_token: None, reply: Reply::Plain }, None);
+    }
+    let result = match method {
+        "prompts/get" => prompts::get(&wanted.name, &Arguments::parse(arguments)?)?,
+        _ => resources::read(&wanted.uri)?,
+    };
+    server.output.result(id, &result);
+    Ok(())
 }
 
 /// The result of every method that is answered at once.
@@ -84,7 +70,11 @@ fn answer(server: &Server, method: &str, params: &str) -> Result<String, Failure
         "ping" => return Ok("{}".to_owned()),
         "initialize" => return initialize(server, params),
         _ if server.client().is_none() => {
-            return Err(Failure::invalid_request("the first request must be initialize"));
+            return Err(if AFTER_HANDSHAKE.contains(&method) {
+                Failure::invalid_params("the first request must be initialize")
+            } else {
+                Failure::method_not_found(method)
+            });
         }
         "tools/list" if server.catalog.has_tools() => {
             let list: List<'_> = read(params)?;
@@ -96,7 +86,6 @@ fn answer(server: &Server, method: &str, params: &str) -> Result<String, Failure
         _ => {}
     }
     match method {
-        "resources/read" => resources::read(&read::<Resource>(params)?.uri),
         "resources/subscribe" => {
             server.subscribe(&read::<Resource>(params)?.uri);
             Ok("{}".to_owned())
@@ -105,11 +94,7 @@ fn answer(server: &Server, method: &str, params: &str) -> Result<String, Failure
             server.unsubscribe(&read::<Resource>(params)?.uri);
             Ok("{}".to_owned())
         }
-        "prompts/get" => {
-            let prompt: Prompt<'_> = read(params)?;
-            prompts::get(&prompt.name, &Arguments::parse(prompt.arguments.map_or("{}", RawValue::get))?)
-        }
-        "completion/complete" => Ok(complete(&read(params)?)),
+        "completion/complete" => completion::complete(params),
         "logging/setLevel" => {
             let level: Level<'_> = read(params)?;
             if server.set_level(&level.level) {
@@ -129,18 +114,9 @@ fn initialize(server: &Server, params: &str) -> Result<String, Failure> {
     if !server.introduce(client) {
         return Err(Failure::invalid_request("initialize was sent already"));
     }
-    let mut capabilities = json!({
-        "resources": {"subscribe": true, "listChanged": true},
-        "prompts": {"listChanged": true},
-        "logging": {},
-        "completions": {},
-    });
-    if server.catalog.has_tools() {
-        capabilities["tools"] = json!({"listChanged": true});
-    }
     let result = json!({
         "protocolVersion": version.as_str(),
-        "capabilities": capabilities,
+        "capabilities": server.capabilities(),
         "serverInfo": {"name": "kennel-fixture", "version": env!("CARGO_PKG_VERSION")},
     });
     Ok(result.to_string())
@@ -158,7 +134,7 @@ fn call_tool(server: &Arc<Server>, id: &str, params: &str) -> Result<(), Failure
         }
         Some(Found::Own(tool)) => {
             let progress_token = params.meta.and_then(|meta| meta.progress_token).map(RawValue::get);
-            calls::start(server, tool, &Order { id, arguments, progress_token })
+            calls::start(server, tool.run, &Order { id, arguments, progress_token, reply: Reply::Plain }, None)
         }
         Some(Found::Plain) => {
             server.output.result(id, &content::text(format!("{} {arguments}", params.name)));
@@ -168,22 +144,8 @@ fn call_tool(server: &Arc<Server>, id: &str, params: &str) -> Result<(), Failure
     }
 }
 
-/// Proposes what the context already has, so that a test sees that the context came.
-fn complete(params: &Completion) -> String {
-    let arguments = params.context.as_ref().and_then(|context| context["arguments"].as_object());
-    let values: Vec<&Value> = arguments.into_iter().flat_map(serde_json::Map::values).collect();
-    json!({"completion": {"values": values, "total": values.len(), "hasMore": false}}).to_string()
-}
-
 fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Failure> {
     serde_json::from_str(params).map_err(Failure::invalid_params)
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cancelled<'a> {
-    #[serde(borrow)]
-    request_id: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -205,10 +167,13 @@ struct Resource {
     uri: String,
 }
 
+/// A prompt by its name or a resource by its uri.
 #[derive(Deserialize)]
-struct Prompt<'a> {
-    #[serde(borrow)]
+struct Wanted<'a> {
+    #[serde(borrow, default)]
     name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    uri: Cow<'a, str>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
@@ -217,11 +182,6 @@ struct Prompt<'a> {
 struct Level<'a> {
     #[serde(borrow)]
     level: Cow<'a, str>,
-}
-
-#[derive(Deserialize)]
-struct Completion {
-    context: Option<Value>,
 }
 
 #[derive(Deserialize)]

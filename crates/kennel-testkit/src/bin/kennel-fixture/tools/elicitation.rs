@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{NO_ARGUMENTS, Tool};
-use crate::calls::{Call, Outcome, in_words};
+use crate::calls::{Call, Outcome};
 use crate::content;
+use crate::dialogue::{Question, Sealing, in_words};
 
 const MESSAGE: &str = r#"{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}"#;
 
@@ -74,10 +75,9 @@ fn titled(what: &str) -> Value {
 }
 
 fn elicit(call: &Call, done: &str, message: &str, schema: &Value) -> Outcome {
-    if !call.server.client_can("elicitation") {
-        return Ok(content::tool_error("The client does not support elicitation"));
-    }
-    let answer = call.ask("elicitation/create", &json!({"message": message, "requestedSchema": schema}))?;
+    call.require(&["elicitation"])?;
+    let params = json!({"message": message, "requestedSchema": schema});
+    let answer = call.ask(Question::new("form", "elicitation/create", params), Sealing::Always)?;
     let reply = answer.as_deref().ok().and_then(|result| serde_json::from_str::<Value>(result).ok());
     match reply.as_ref().and_then(|reply| reply["action"].as_str().map(|action| (action, &reply["content"]))) {
         Some((action, given)) => Ok(content::text(format!("{done}: action={action}, content={given}"))),

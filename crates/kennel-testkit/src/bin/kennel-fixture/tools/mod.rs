@@ -6,6 +6,7 @@ mod conformance;
 pub(crate) mod echo;
 mod elicitation;
 mod files;
+mod input_required;
 mod process;
 pub(crate) mod sleeper;
 mod traffic;
@@ -13,7 +14,7 @@ mod triggers;
 
 use serde_json::Value;
 
-use crate::calls::{Call, Outcome};
+use crate::calls::Work;
 
 /// A schema without properties.
 const NO_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
@@ -28,7 +29,7 @@ pub(crate) struct Tool {
     /// Its annotations, as JSON.
     annotations: Option<&'static str>,
     /// Runs it, in a thread of its own.
-    pub(crate) run: fn(&Call) -> Outcome,
+    pub(crate) run: Work,
 }
 
 /// Every tool.
@@ -36,6 +37,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
     [
         conformance::TOOLS,
         elicitation::TOOLS,
+        input_required::TOOLS,
         echo::TOOLS,
         traffic::TOOLS,
         process::TOOLS,
@@ -54,12 +56,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Tool> {
 }
 
 impl Tool {
-    const fn new(
-        name: &'static str,
-        description: &'static str,
-        schema: &'static str,
-        run: fn(&Call) -> Outcome,
-    ) -> Self {
+    const fn new(name: &'static str, description: &'static str, schema: &'static str, run: Work) -> Self {
         Self { name, description, schema, annotations: None, run }
     }
 

@@ -27,11 +27,14 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("junk", "Prints `lines` lines on stdout that are no messages, then answers", JUNK, junk),
     Tool::new("log", "Sends a log message of `level` unless that is filtered, and says whether", LOG, |call| {
         let (level, text) = (call.arguments.text("level")?, call.arguments.text("text")?);
-        let sent = (call.server.log(level, text))
+        let sent = (call.log(level, text))
             .ok_or_else(|| Failure::invalid_params(format_args!("there is no level `{level}`")))?;
         Ok(content::text(if sent { "sent" } else { "filtered" }))
     }),
     Tool::new("log_batch", "Sends `count` log messages as one JSON array, then answers", COUNT, |call| {
+        if call.exchange.is_some() {
+            return Ok(content::tool_error("There are no batches in this version of the protocol"));
+        }
         let message = |number| notification("notifications/message", &log_params("error", &format!("log {number}")));
         let messages: Vec<String> = (1..=call.arguments.number("count")?).map(message).collect();
         call.server.output.line(&format!("[{}]", messages.join(",")));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
+use super::{NO_ARGUMENTS, Tool};
 use crate::content;
 use crate::incoming::Failure;
 
@@ -18,6 +18,18 @@ pub(super) const TOOLS: &[Tool] = &[
         }
         call.server.list_changed(what);
         Ok(content::text(format!("said that the list of {what} has changed")))
+    }),
+    Tool::new("test_trigger_tool_change", "Says that the list of tools has changed", NO_ARGUMENTS, |call| {
+        call.server.list_changed("tools");
+        Ok(content::text("said that the list of tools has changed"))
+    }),
+    Tool::new("test_trigger_prompt_change", "Says that the list of prompts has changed", NO_ARGUMENTS, |call| {
+        call.server.list_changed("prompts");
+        Ok(content::text("said that the list of prompts has changed"))
+    }),
+    Tool::new("end_subscriptions", "Ends every stream of changes; a legacy client has none", NO_ARGUMENTS, |call| {
+        let ended = call.server.listeners.end(&call.server.output);
+        Ok(content::text(format!("ended {ended}")))
     }),
     Tool::new("trigger_resource_updated", "Says that `uri` has changed, if it is subscribed to", URI, |call| {
         let said = call.server.resource_updated(call.arguments.text("uri")?);
