@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use pipes::Pipes;
 
@@ -32,6 +32,8 @@ pub struct StdioClient {
     unread: VecDeque<Value>,
     next_id: u64,
     patience: Duration,
+    /// What each request says of itself, if the client is modern.
+    meta: Option<Map<String, Value>>,
 }
 
 impl StdioClient {
@@ -45,13 +47,26 @@ impl StdioClient {
                 return Err(error.into());
             }
         };
-        Ok(Self { child, pipes, unread: VecDeque::new(), next_id: 1, patience: PATIENCE })
+        Ok(Self { child, pipes, unread: VecDeque::new(), next_id: 1, patience: PATIENCE, meta: None })
     }
 
     /// Changes how long the client waits for anything.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Makes the client one of 2026-07-28: there is no handshake, and each request says in its `_meta` what the version
+    /// and the capabilities are, unless it says so itself.
+    #[must_use]
+    pub fn modern(mut self, capabilities: &Value) -> Self {
+        let mut meta = Map::new();
+        let client = json!({"name": "kennel-testkit", "version": env!("CARGO_PKG_VERSION")});
+        meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), json!("2026-07-28"));
+        meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), client);
+        meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), capabilities.clone());
+        self.meta = Some(meta);
         self
     }
 
@@ -91,8 +106,22 @@ impl StdioClient {
     pub fn send_request(&mut self, method: &str, params: &Value) -> Result<u64, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
+        let params = self.with_meta(params);
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
         Ok(id)
+    }
+
+    fn with_meta(&self, params: &Value) -> Value {
+        let mut params = params.clone();
+        if let (Some(meta), Some(members)) = (&self.meta, params.as_object_mut()) {
+            let own = members.entry("_meta").or_insert_with(|| json!({}));
+            for (key, value) in meta {
+                if let Some(own) = own.as_object_mut() {
+                    own.entry(key).or_insert_with(|| value.clone());
+                }
+            }
+        }
+        params
     }
 
     /// Sends a call of a tool and returns its id, without waiting.

@@ -42,6 +42,11 @@ impl Output {
         self.line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#));
     }
 
+    /// Refuses what has no id that could be read, as modern servers do; legacy ones say `null`.
+    pub(crate) fn error_without_id(&self, failure: &Failure) {
+        self.line(&format!(r#"{{"jsonrpc":"2.0","error":{}}}"#, failure.to_json()));
+    }
+
     /// Sends a notification; `params` is JSON.
     pub(crate) fn notification(&self, method: &str, params: &str) {
         self.line(&notification(method, params));

@@ -16,7 +16,10 @@ pub(crate) fn receive(server: &Arc<Server>, line: &[u8]) {
     if line.is_empty() || server.is_hung() {
         return;
     }
-    let refuse = |failure| server.output.error("null", &failure);
+    let refuse = |failure: Failure| match server.era() {
+        Some(Era::Modern) => server.output.error_without_id(&failure),
+        Some(Era::Legacy) | None => server.output.error("null", &failure),
+    };
     if line.starts_with(b"[") {
         if server.era() == Some(Era::Modern) {
             return refuse(Failure::invalid_request("there are no batches"));
