@@ -11,6 +11,7 @@ use crate::dialogue::{IdKind, Question};
 use crate::incoming::Failure;
 use crate::modern::exchange::Exchange;
 use crate::modern::results;
+use crate::modern::tasks::Task;
 use crate::server::Server;
 
 /// More calls in flight than this are refused.
@@ -106,7 +107,7 @@ pub(crate) struct Order<'a> {
 }
 
 /// What a result has beside what the work makes.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Reply {
     /// Nothing: a legacy one.
     Plain,
@@ -114,6 +115,8 @@ pub(crate) enum Reply {
     Complete,
     /// What a modern one has that can be kept.
     Cacheable,
+    /// Nothing is answered any more; the client looks for the result in the task.
+    Task(Arc<Task>),
 }
 
 /// Starts a call in a thread of its own, which answers.
@@ -130,7 +133,7 @@ pub(crate) fn start(
         exchange,
         id: order.id.to_owned(),
         progress_token: order.progress_token.map(str::to_owned),
-        reply: order.reply,
+        reply: order.reply.clone(),
         progress: server.calls.register(order.id)?,
     };
     let run = move || call.finish(work(&call));
@@ -165,6 +168,15 @@ impl Calls {
         lock(&progress.state).cancelled = true;
         progress.changed.notify_all();
         true
+    }
+
+    /// Lets a call look again at what it waits for.
+    pub(crate) fn wake(&self, id: &str) {
+        if let Some(progress) = lock(&self.running).get(id).cloned() {
+            // Under the lock, so that it comes before or after a look and not between that and the wait.
+            let _state = lock(&progress.state);
+            progress.changed.notify_all();
+        }
     }
 
     /// Keeps a cancellation for `cancelled_requests`.
@@ -210,6 +222,31 @@ impl Call {
                 return Ok(());
             }
             state = self.progress.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The task that the call runs as.
+    pub(crate) fn task(&self) -> Option<&Arc<Task>> {
+        if let Reply::Task(task) = &self.reply { Some(task) } else { None }
+    }
+
+    /// Asks the client by the task that the call runs as, and waits for all answers; None if it runs as none.
+    pub(crate) fn ask_by_task(&self, questions: &[Question]) -> Option<Result<Vec<Answer>, NoResult>> {
+        let task = self.task()?;
+        let mut asked = false;
+        let mut state = lock(&self.progress.state);
+        loop {
+            if state.cancelled {
+                return Some(Err(NoResult::Cancelled));
+            }
+            if let Some(answers) = task.answers(questions) {
+                return Some(Ok(answers));
+            }
+            if !asked {
+                asked = true;
+                self.server.listeners.task_changed(&self.server.output, task);
+            }
+            state = self.progress.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -262,12 +299,18 @@ impl Call {
         }
         // First: once it is answered, the client may use the id again.
         self.server.calls.unregister(&self.id);
+        if let Some(task) = self.task() {
+            task.finish(outcome);
+            self.server.listeners.task_changed(&self.server.output, task);
+            return;
+        }
         if lock(&self.progress.state).cancelled {
             return;
         }
         let (server, id) = (&self.server, &self.id);
         match outcome {
             Ok(result) | Err(NoResult::Early(result)) => match self.reply {
+                Reply::Task(_) => {}
                 Reply::Plain => server.output.result(id, &result),
                 Reply::Complete => server.output.result_with(id, results::COMPLETE, &result),
                 Reply::Cacheable => server.output.result_with(id, server.options.hints.cacheable(), &result),
@@ -275,7 +318,7 @@ impl Call {
             Err(NoResult::InputRequired(result)) => server.output.result_with(id, results::INPUT_REQUIRED, &result),
             Err(NoResult::Failure(failure)) => match self.reply {
                 Reply::Plain => server.output.error(id, &failure),
-                Reply::Complete | Reply::Cacheable => server.output.error(id, &failure.in_modern()),
+                Reply::Task(_) | Reply::Complete | Reply::Cacheable => server.output.error(id, &failure.in_modern()),
             },
             Err(NoResult::Cancelled | NoResult::Silent) => {}
         }

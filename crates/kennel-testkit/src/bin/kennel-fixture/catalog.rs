@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::incoming::Failure;
 use crate::listed::{self, ListedTool};
-use crate::options::ToolsOffer;
+use crate::options::{Options, TasksOffer, ToolsOffer};
 use crate::tools::{self, Tool};
 
 /// The most tools that `add_tool` adds.
@@ -19,6 +19,7 @@ const CURSOR: &str = "tools-from-";
 /// The tools of the server.
 pub(crate) struct Catalog {
     offer: Offer,
+    tasks: TasksOffer,
     added: Mutex<Vec<String>>,
     page_size: Option<usize>,
 }
@@ -38,13 +39,13 @@ pub(crate) enum Found {
 }
 
 impl Catalog {
-    pub(crate) fn new(offer: &ToolsOffer, page_size: Option<usize>) -> io::Result<Self> {
-        let offer = match offer {
+    pub(crate) fn new(options: &Options) -> io::Result<Self> {
+        let offer = match &options.tools {
             ToolsOffer::Own => Offer::Own,
             ToolsOffer::Nothing => Offer::Nothing,
             ToolsOffer::File { path, server } => Offer::Listed(listed::read(path, server.as_deref())?),
         };
-        Ok(Self { offer, added: Mutex::default(), page_size })
+        Ok(Self { offer, tasks: options.tasks, added: Mutex::default(), page_size: options.page_size })
     }
 
     /// Whether the server has the capability of tools.
@@ -55,7 +56,9 @@ impl Catalog {
     pub(crate) fn find(&self, name: &str) -> Option<Found> {
         let found = match &self.offer {
             Offer::Nothing => return None,
-            Offer::Own => tools::find(name).map(Found::Own),
+            Offer::Own => {
+                (tools::find(name)).or_else(|| self.of_tasks().iter().find(|tool| tool.name == name)).map(Found::Own)
+            }
             Offer::Listed(listed) => listed.iter().any(|tool| tool.name == name).then_some(Found::Plain),
         };
         found.or_else(|| self.added().iter().any(|added| added == name).then_some(Found::Plain))
@@ -86,11 +89,19 @@ impl Catalog {
         Ok(format!(r#"{{"tools":[{page}]{next}}}"#))
     }
 
+    /// The tools that run as tasks.
+    fn of_tasks(&self) -> &'static [Tool] {
+        match self.tasks {
+            TasksOffer::Nothing => &[],
+            TasksOffer::Extension => tools::of_tasks(),
+        }
+    }
+
     /// Every tool as JSON.
     fn all(&self) -> Vec<String> {
         let mut all = match &self.offer {
             Offer::Nothing => Vec::new(),
-            Offer::Own => tools::all().map(Tool::to_json).collect(),
+            Offer::Own => tools::all().chain(self.of_tasks()).map(Tool::to_json).collect(),
             Offer::Listed(listed) => listed.iter().map(|tool| tool.json.clone()).collect(),
         };
         all.extend(self.added().iter().map(|name| {

@@ -1,7 +1,7 @@
 //! Owns how a call asks its client and logs to it, so that a tool need not know the era it is called in.
 //!
 //! In the legacy protocol the server sends requests and waits for the answers; in the modern one the call ends with a
-//! result that asks, and runs again when the client comes back with the answers.
+//! result that asks, and runs again when the client comes back with the answers, or it is a task that has questions.
 
 use serde_json::{Map, Value, json};
 
@@ -94,7 +94,12 @@ impl Call {
     pub(crate) fn ask_all(&self, questions: &[Question], sealing: Sealing) -> Result<Vec<Answer>, NoResult> {
         match &self.exchange {
             None => self.ask_and_wait(questions),
-            Some(exchange) => exchange.ask(questions, sealing),
+            Some(exchange) => match exchange.ask(questions, sealing) {
+                Err(NoResult::InputRequired(result)) => {
+                    self.ask_by_task(questions).unwrap_or(Err(NoResult::InputRequired(result)))
+                }
+                outcome => outcome,
+            },
         }
     }
 
@@ -107,7 +112,8 @@ impl Call {
     /// Sends a log message unless its level is not wanted; says whether it was sent, None if there is no such level.
     pub(crate) fn log(&self, level: &str, data: &str) -> Option<bool> {
         let Some(exchange) = &self.exchange else { return self.server.log(level, data) };
-        let wanted = exchange.wants_log(severity(level)?);
+        // A task's messages would have no request that they belong to.
+        let wanted = exchange.wants_log(severity(level)?) && self.task().is_none();
         if wanted {
             self.server.send_log(level, data);
         }

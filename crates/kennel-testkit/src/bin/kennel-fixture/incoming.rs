@@ -100,6 +100,10 @@ impl Failure {
         Self { code, ..self }
     }
 
+    pub(crate) fn internal(message: &str) -> Self {
+        Self { code: -32603, message: format!("Internal error: {message}"), data: None }
+    }
+
     pub(crate) fn overloaded() -> Self {
         Self { code: OVERLOADED, message: "Too many calls in flight".to_owned(), data: None }
     }

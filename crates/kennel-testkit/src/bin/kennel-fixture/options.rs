@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) era: Offer,
     /// `--ttl-ms N`, `--cache-scope public|private`: what it says of results that can be kept, where it is modern.
     pub(crate) hints: Hints,
+    /// `--tasks`: whether it has the tasks extension where it is modern, and the tools for that.
+    pub(crate) tasks: TasksOffer,
     /// `--protocol VERSION`: the newest protocol version that it speaks, where it is legacy.
     pub(crate) newest: Version,
     /// `--no-tools-capability`: whether it has tools at all.
@@ -50,6 +52,13 @@ pub(crate) enum ToolsOffer {
     Nothing,
     /// `--tools-file FILE [--tools-server NAME]`: those of a JSONL file, only of that server if one is named.
     File { path: PathBuf, server: Option<String> },
+}
+
+/// Whether there are tasks.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum TasksOffer {
+    Nothing,
+    Extension,
 }
 
 /// What happens before the first line is read.
@@ -82,6 +91,7 @@ impl Mode {
                 "--era" => options.era = Offer::parse(&value()?)?,
                 "--ttl-ms" => options.hints.ttl_ms = number(&option, &value()?)?,
                 "--cache-scope" => options.hints.scope = Hints::scope(&value()?)?,
+                "--tasks" => options.tasks = TasksOffer::Extension,
                 "--protocol" => options.newest = version::parse(&value()?)?,
                 "--no-tools-capability" => options.tools = ToolsOffer::Nothing,
                 "--page-size" => options.page_size = Some(number(&option, &value()?)?),
@@ -114,6 +124,7 @@ impl Default for Options {
         Self {
             era: Offer::Legacy,
             hints: Hints::default(),
+            tasks: TasksOffer::Nothing,
             newest: version::NEWEST,
             tools: ToolsOffer::Own,
             page_size: None,

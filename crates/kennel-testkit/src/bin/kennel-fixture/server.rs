@@ -12,6 +12,7 @@ use crate::calls::Calls;
 use crate::catalog::Catalog;
 use crate::era::Era;
 use crate::modern::listeners::Listeners;
+use crate::modern::tasks::Tasks;
 use crate::options::Options;
 use crate::output::Output;
 
@@ -29,6 +30,8 @@ pub(crate) struct Server {
     pub(crate) calls: Calls,
     /// The streams of changes that a modern client has open.
     pub(crate) listeners: Listeners,
+    /// What a modern client was given handles of.
+    pub(crate) tasks: Tasks,
     era: OnceLock<Era>,
     client: OnceLock<Client>,
     least_level: AtomicU8,
@@ -48,8 +51,9 @@ pub(crate) struct Client {
 impl Server {
     pub(crate) fn new(options: Options) -> io::Result<Self> {
         Ok(Self {
-            catalog: Catalog::new(&options.tools, options.page_size)?,
+            catalog: Catalog::new(&options)?,
             listeners: Listeners::default(),
+            tasks: Tasks::default(),
             era: options.era.decided().map_or_else(OnceLock::new, OnceLock::from),
             options,
             output: Output::stdout()?,

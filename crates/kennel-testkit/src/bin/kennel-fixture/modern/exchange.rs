@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::Request;
 use super::state::{self, Answers};
+use super::{Params, Request};
 use crate::calls::{Answer, NoResult};
 use crate::dialogue::{Question, Sealing, capability};
 use crate::incoming::Failure;
@@ -44,12 +44,7 @@ impl Exchange {
         let (params, meta) = (request.params, request.meta);
         let purpose = state::purpose((request.method, name), request.arguments());
         let earlier = params.request_state.as_ref().map(|state| state::open(&purpose, state)).transpose()?;
-        let responses = params.input_responses.map_or("{}", RawValue::get);
-        let responses: BTreeMap<String, &RawValue> =
-            serde_json::from_str(responses).map_err(Failure::invalid_params)?;
-        if let Some((key, _)) = responses.iter().find(|(_, response)| !response.get().starts_with('{')) {
-            return Err(Failure::invalid_params(format_args!("the input response `{key}` is no object")));
-        }
+        let responses = responses(params)?;
         Ok(Self {
             meta: serde_json::from_str::<RawMeta<'_>>(request.raw)
                 .map_err(Failure::invalid_params)?
@@ -60,7 +55,7 @@ impl Exchange {
             least_level: meta.least_level()?,
             purpose,
             earlier,
-            responses: responses.into_iter().map(|(key, json)| (key, json.get().to_owned())).collect(),
+            responses,
             used: RefCell::default(),
         })
     }
@@ -68,6 +63,11 @@ impl Exchange {
     /// Whether the client says that it can do something.
     pub(crate) fn client_can(&self, capability: &str) -> bool {
         self.capabilities.get(capability).is_some()
+    }
+
+    /// Whether the client says that it knows an extension.
+    pub(super) fn client_knows(&self, extension: &str) -> bool {
+        self.capabilities["extensions"].get(extension).is_some()
     }
 
     /// Whether messages of this severity are wanted.
@@ -108,13 +108,27 @@ impl Exchange {
         if !undeclared.is_empty() {
             return Failure::missing_capabilities(&Value::Object(undeclared)).into();
         }
-        let requests: Map<String, Value> = (missing.iter())
-            .map(|question| (question.key.clone(), json!({"method": question.method, "params": question.params})))
-            .collect();
-        let mut result = json!({ "inputRequests": requests });
+        let mut result = json!({ "inputRequests": requests(missing) });
         if sealing == Sealing::Always || !used.is_empty() {
             result["requestState"] = Value::from(state::seal(&self.purpose, used));
         }
         NoResult::InputRequired(result.to_string())
     }
+}
+
+/// Questions as the requests that they are to the client.
+pub(super) fn requests(questions: &[&Question]) -> Map<String, Value> {
+    (questions.iter())
+        .map(|question| (question.key.clone(), json!({"method": question.method, "params": question.params})))
+        .collect()
+}
+
+/// The answers that came with a request.
+pub(super) fn responses(params: &Params<'_>) -> Result<Answers, Failure> {
+    let responses = params.input_responses.map_or("{}", RawValue::get);
+    let responses: BTreeMap<String, &RawValue> = serde_json::from_str(responses).map_err(Failure::invalid_params)?;
+    if let Some((key, _)) = responses.iter().find(|(_, response)| !response.get().starts_with('{')) {
+        return Err(Failure::invalid_params(format_args!("the input response `{key}` is no object")));
+    }
+    Ok(responses.into_iter().map(|(key, json)| (key, json.get().to_owned())).collect())
 }

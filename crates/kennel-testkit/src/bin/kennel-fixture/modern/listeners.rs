@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::results::SERVER_INFO;
+use super::tasks::Task;
 use crate::incoming::Failure;
 use crate::output::Output;
 
@@ -37,12 +38,25 @@ pub(crate) struct Filter {
     resources_list_changed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     resource_subscriptions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    task_ids: Vec<String>,
 }
 
 impl Filter {
     /// What a server without tools agrees to.
     pub(super) fn without_tools(self) -> Self {
         Self { tools_list_changed: false, ..self }
+    }
+
+    /// Whether it wants to hear of tasks.
+    pub(super) fn has_tasks(&self) -> bool {
+        !self.task_ids.is_empty()
+    }
+
+    /// What a server without such tasks agrees to.
+    pub(super) fn with_tasks(mut self, exists: impl Fn(&str) -> bool) -> Self {
+        self.task_ids.retain(|id| exists(id));
+        self
     }
 
     fn wants_list(&self, what: &str) -> bool {
@@ -100,6 +114,17 @@ impl Listeners {
             told = true;
         }
         told
+    }
+
+    /// Tells all who want to hear it what became of a task.
+    pub(crate) fn task_changed(&self, output: &Output, task: &Task) {
+        let open = self.open();
+        for listener in open.iter().filter(|listener| listener.filter.task_ids.contains(&task.id)) {
+            let task = task.to_json();
+            let members = task.strip_prefix('{').unwrap_or(&task);
+            let params = format!(r#"{{"_meta":{{{SUBSCRIPTION_ID}:{}}},{members}"#, listener.id);
+            output.notification("notifications/tasks", &params);
+        }
     }
 
     /// Ends all streams in good order; says how many there were.

@@ -20,6 +20,9 @@ pub(crate) const COMPLETE: &str = concat!(r#""resultType":"complete","_meta":{"#
 /// The members of a result that asks the client.
 pub(crate) const INPUT_REQUIRED: &str = concat!(r#""resultType":"input_required","_meta":{"#, server_info!(), "},");
 
+/// The members of a result that is the handle of a task.
+pub(crate) const TASK: &str = concat!(r#""resultType":"task","_meta":{"#, server_info!(), "},");
+
 /// What is said of results that can be kept.
 pub(crate) struct Hints {
     pub(crate) ttl_ms: u64,

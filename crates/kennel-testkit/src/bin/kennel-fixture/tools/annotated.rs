@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process;
 
-use super::{NO_ARGUMENTS, Tool};
+use super::{NO_ARGUMENTS, TaskSupport, Tool};
 use crate::calls::{Call, Outcome};
 use crate::content;
 
@@ -20,6 +20,7 @@ pub(super) const TOOLS: &[Tool] = &[
         schema: NO_ARGUMENTS,
         annotations: Some(r#"{"readOnlyHint":true}"#),
         run: |call| counted(call, "annotated_read_only"),
+        task: TaskSupport::Never,
     },
     Tool {
         name: "annotated_idempotent",
@@ -27,6 +28,7 @@ pub(super) const TOOLS: &[Tool] = &[
         schema: NO_ARGUMENTS,
         annotations: Some(r#"{"readOnlyHint":false,"idempotentHint":true}"#),
         run: |call| counted(call, "annotated_idempotent"),
+        task: TaskSupport::Never,
     },
     Tool {
         name: "annotated_plain",
@@ -34,6 +36,7 @@ pub(super) const TOOLS: &[Tool] = &[
         schema: NO_ARGUMENTS,
         annotations: None,
         run: |call| counted(call, "annotated_plain"),
+        task: TaskSupport::Never,
     },
 ];
 

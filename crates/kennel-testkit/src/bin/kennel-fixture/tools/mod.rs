@@ -9,12 +9,14 @@ mod files;
 mod input_required;
 mod process;
 pub(crate) mod sleeper;
+mod tasks;
 mod traffic;
 mod triggers;
 
 use serde_json::Value;
 
 use crate::calls::Work;
+use crate::dialogue::Question;
 
 /// A schema without properties.
 const NO_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
@@ -30,6 +32,20 @@ pub(crate) struct Tool {
     annotations: Option<&'static str>,
     /// Runs it, in a thread of its own.
     pub(crate) run: Work,
+    /// Whether it runs as a task, where there are any.
+    pub(crate) task: TaskSupport,
+}
+
+/// Whether a tool runs as a task.
+#[derive(Clone, Copy)]
+pub(crate) enum TaskSupport {
+    Never,
+    /// If the client can.
+    Optional,
+    /// Not for a client that cannot.
+    Required,
+    /// The same, but only when this is answered.
+    RequiredAfter(fn() -> Question),
 }
 
 /// Every tool.
@@ -37,7 +53,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
     [
         conformance::TOOLS,
         elicitation::TOOLS,
-        input_required::TOOLS,
         echo::TOOLS,
         traffic::TOOLS,
         process::TOOLS,
@@ -45,9 +60,15 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
         triggers::TOOLS,
         annotated::TOOLS,
         files::TOOLS,
+        input_required::TOOLS,
     ]
     .into_iter()
     .flatten()
+}
+
+/// The tools that are there only with `--tasks`.
+pub(crate) fn of_tasks() -> &'static [Tool] {
+    tasks::TOOLS
 }
 
 /// The tool of that name.
@@ -57,7 +78,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Tool> {
 
 impl Tool {
     const fn new(name: &'static str, description: &'static str, schema: &'static str, run: Work) -> Self {
-        Self { name, description, schema, annotations: None, run }
+        Self { name, description, schema, annotations: None, run, task: TaskSupport::Never }
+    }
+
+    const fn with_task(self, task: TaskSupport) -> Self {
+        Self { task, ..self }
     }
 
     /// As it appears in `tools/list`.
