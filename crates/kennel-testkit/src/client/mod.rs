@@ -5,6 +5,7 @@
 //! prints, so that neither side can block the other.
 
 mod error;
+mod modern;
 mod pipes;
 
 pub use error::ClientError;
@@ -57,19 +58,6 @@ impl StdioClient {
         self
     }
 
-    /// Makes the client one of 2026-07-28: there is no handshake, and each request says in its `_meta` what the version
-    /// and the capabilities are, unless it says so itself.
-    #[must_use]
-    pub fn modern(mut self, capabilities: &Value) -> Self {
-        let mut meta = Map::new();
-        let client = json!({"name": "kennel-testkit", "version": env!("CARGO_PKG_VERSION")});
-        meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), json!("2026-07-28"));
-        meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), client);
-        meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), capabilities.clone());
-        self.meta = Some(meta);
-        self
-    }
-
     /// Makes the handshake as a client without capabilities, and returns the server's result.
     pub fn initialize(&mut self) -> Result<Value, ClientError> {
         self.initialize_as("2025-11-25", &json!({}))
@@ -109,19 +97,6 @@ impl StdioClient {
         let params = self.with_meta(params);
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
         Ok(id)
-    }
-
-    fn with_meta(&self, params: &Value) -> Value {
-        let mut params = params.clone();
-        if let (Some(meta), Some(members)) = (&self.meta, params.as_object_mut()) {
-            let own = members.entry("_meta").or_insert_with(|| json!({}));
-            for (key, value) in meta {
-                if let Some(own) = own.as_object_mut() {
-                    own.entry(key).or_insert_with(|| value.clone());
-                }
-            }
-        }
-        params
     }
 
     /// Sends a call of a tool and returns its id, without waiting.

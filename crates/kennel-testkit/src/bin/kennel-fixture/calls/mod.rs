@@ -1,5 +1,7 @@
 //! Owns the calls in flight: each has a thread, can be cancelled, and can wait for answers of the client.
 
+mod asking;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::arguments::Arguments;
-use crate::dialogue::{IdKind, Question};
 use crate::incoming::Failure;
 use crate::modern::exchange::Exchange;
 use crate::modern::results;
@@ -230,65 +231,11 @@ impl Call {
         if let Reply::Task(task) = &self.reply { Some(task) } else { None }
     }
 
-    /// Asks the client by the task that the call runs as, and waits for all answers; None if it runs as none.
-    pub(crate) fn ask_by_task(&self, questions: &[Question]) -> Option<Result<Vec<Answer>, NoResult>> {
-        let task = self.task()?;
-        let mut asked = false;
-        let mut state = lock(&self.progress.state);
-        loop {
-            if state.cancelled {
-                return Some(Err(NoResult::Cancelled));
-            }
-            if let Some(answers) = task.answers(questions) {
-                return Some(Ok(answers));
-            }
-            if !asked {
-                asked = true;
-                self.server.listeners.task_changed(&self.server.output, task);
-            }
-            state = self.progress.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
     /// Reports progress, if the client has asked for it.
     pub(crate) fn report(&self, progress: u64, total: u64) {
         if let Some(token) = &self.progress_token {
             let params = format!(r#"{{"progressToken":{token},"progress":{progress},"total":{total}}}"#);
             self.server.output.notification("notifications/progress", &params);
-        }
-    }
-
-    /// Asks the client several things at once by requests of the server, and waits for all answers.
-    pub(crate) fn ask_and_wait(&self, questions: &[Question]) -> Result<Vec<Answer>, NoResult> {
-        let calls = &self.server.calls;
-        let questions: Vec<(String, &Question)> = (questions.iter())
-            .map(|question| match question.id {
-                IdKind::Number => (calls.next_id(), question),
-                IdKind::Text => (format!(r#""sample-{}""#, calls.next_id()), question),
-            })
-            .collect();
-        for (id, _) in &questions {
-            lock(&calls.asked).insert(id.clone(), Arc::clone(&self.progress));
-        }
-        for (id, question) in &questions {
-            self.server.output.request(id, question.method, &question.params.to_string());
-        }
-        let mut state = lock(&self.progress.state);
-        loop {
-            if state.cancelled {
-                drop(state);
-                for (id, _) in questions {
-                    if lock(&calls.asked).remove(&id).is_some() {
-                        let params = format!(r#"{{"requestId":{id},"reason":"the call was cancelled"}}"#);
-                        self.server.output.notification("notifications/cancelled", &params);
-                    }
-                }
-                return Err(NoResult::Cancelled);
-            }
-            if questions.iter().all(|(id, _)| state.answers.contains_key(id)) {
-                return Ok(questions.iter().filter_map(|(id, _)| state.answers.remove(id)).collect());
-            }
-            state = self.progress.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
