@@ -1,5 +1,6 @@
 //! Bodies: what is read from a client within bounds, and what is sent to it.
 
+use crate::answer_feed::AnswerFeed;
 use crate::feed::EventFeed;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -18,8 +19,10 @@ const BELIEVED: usize = 1024 * 1024;
 pub(crate) enum Body {
     /// Bytes that are sent as they are.
     Whole(Bytes),
-    /// A stream of events.
+    /// A stream of events in a session.
     Events(Box<EventFeed>),
+    /// A stream of events about one request without a session.
+    Answer(Box<AnswerFeed>),
 }
 
 impl Body {
@@ -38,6 +41,7 @@ impl HttpBody for Body {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => Poll::Ready(Some(std::mem::take(bytes))),
             Self::Events(feed) => feed.poll_chunk(context),
+            Self::Answer(feed) => feed.poll_chunk(context),
         };
         next.map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
     }
@@ -49,7 +53,7 @@ impl HttpBody for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Self::Events(_) => SizeHint::default(),
+            Self::Events(_) | Self::Answer(_) => SizeHint::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One connection: its place among all, and its HTTP.
 
+use crate::alarm::SpareAlarm;
 use crate::dispatch::Doors;
 use crate::rare::rarely;
 use crate::settings::Limits;
@@ -30,6 +31,7 @@ pub(crate) struct Slots {
 pub(crate) struct Slot {
     _permit: OwnedSemaphorePermit,
     open: Arc<AtomicUsize>,
+    alarm: SpareAlarm,
 }
 
 impl Slots {
@@ -43,11 +45,17 @@ impl Slots {
         let permit = Arc::clone(&self.free).acquire_owned().await.ok()?;
         let stream = accepted.await;
         self.open.fetch_add(1, Ordering::Relaxed);
-        Some((stream, Arc::new(Slot { _permit: permit, open: Arc::clone(&self.open) })))
+        let (open, alarm) = (Arc::clone(&self.open), SpareAlarm::default());
+        Some((stream, Arc::new(Slot { _permit: permit, open, alarm })))
     }
 }
 
 impl Slot {
+    /// For the request that waits just now.
+    pub(crate) fn alarms(&self) -> &SpareAlarm {
+        &self.alarm
+    }
+
     /// How many connections are open, all together.
     pub(crate) fn open_connections(&self) -> usize {
         self.open.load(Ordering::Relaxed)

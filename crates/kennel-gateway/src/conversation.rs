@@ -1,25 +1,34 @@
-//! A client with a connection of its own, as over WebSocket and stdio: one session, one mailbox, messages both ways.
+//! A client with a connection of its own, as over WebSocket and stdio: messages both ways, in one session or in none.
+//!
+//! Whether a message belongs to the session is told by the message: requests that say that they stand for themselves
+//! (2026-07-28) are served apart from it, also before there is one.
 //!
 //! How messages are framed is left to an [`Inlet`] and an [`Outlet`]. Reading and writing go on side by side, so that a
 //! client may send everything before it reads anything.
 
+use crate::declared;
 use crate::mcp::error_response;
+use crate::metrics::Tally;
 use crate::settings::Limits;
+use crate::speaking::{Handed, Unanswered, speak};
 use bytes::Bytes;
-use kennel_hub::{Hub, Mailbox, Outgoing, OutgoingKind, Principal, Refused, Session};
-use kennel_wire::{ErrorCode, ErrorId, ErrorObject, Frame, Kind, Message, RawJson, success_response};
+use kennel_hub::{Caller, Hub, Mailbox, Principal, Refused, Session};
+use kennel_wire::{Era, ErrorCode, ErrorId, ErrorObject, Frame, Kind, Message, RawJson, success_response};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// How many messages are held for a session that is still being made, and how many replies of the door itself wait.
 const HELD: usize = 64;
+
+/// What a client of either era may ask first, to find out which one is understood here. It is of the later one.
+const DISCOVER: &str = "server/discover";
 
 /// Where messages come from.
 pub(crate) trait Inlet: Send {
@@ -70,23 +79,26 @@ pub(crate) async fn converse(
     mut inlet: impl Inlet,
     outlet: &mut impl Outlet,
     limits: &Limits,
+    tally: &Tally,
     closing: &CancellationToken,
 ) -> Ending {
     let mailbox = Mailbox::new(limits.mailbox);
     let _attached = mailbox.attach();
-    let unanswered = AtomicUsize::new(0);
+    let unanswered = Unanswered::default();
     let done = CancellationToken::new();
-    let (replies, waiting) = mpsc::channel(HELD);
+    let (handing, handed) = mpsc::channel(HELD);
     let mut listener = Listener {
         hub,
-        principal: principal.clone(),
+        caller: Caller::connected(principal.clone()),
+        limits,
+        tally,
         mailbox: Arc::clone(&mailbox),
-        replies,
+        handing,
         unanswered: &unanswered,
         state: State::New,
         held: VecDeque::new(),
     };
-    let speaking = speak(outlet, &mailbox, waiting, &unanswered, &done);
+    let speaking = speak(outlet, &mailbox, handed, &unanswered, &done);
     tokio::pin!(speaking);
     let ending = tokio::select! {
         ending = listener.listen(&mut inlet) => ending,
@@ -96,6 +108,9 @@ pub(crate) async fn converse(
     if matches!(ending, Ending::ClientDone | Ending::ShuttingDown) {
         // What was asked before the end is still answered, within bounds; there is nobody to tell if it is not.
         done.cancel();
+        if ending == Ending::ClientDone {
+            unanswered.open.cancel_listening();
+        }
         let _ = timeout(limits.drain, listener.settle(&mut speaking)).await;
     }
     mailbox.close();
@@ -104,10 +119,12 @@ pub(crate) async fn converse(
 
 struct Listener<'a> {
     hub: Hub,
-    principal: Principal,
+    caller: Caller,
+    limits: &'a Limits,
+    tally: &'a Tally,
     mailbox: Arc<Mailbox>,
-    replies: mpsc::Sender<Bytes>,
-    unanswered: &'a AtomicUsize,
+    handing: mpsc::Sender<Handed>,
+    unanswered: &'a Unanswered,
     state: State,
     /// What came while the session is being made.
     held: VecDeque<Message>,
@@ -137,7 +154,7 @@ impl Listener<'_> {
                     Ok(Received::Frame(bytes)) => self.frame(bytes).await,
                     Ok(Received::TooLong { limit }) => {
                         let text = format!("The message is longer than the {limit} bytes that are allowed.");
-                        self.reply(Some(refusal(&ErrorId::Null, text))).await;
+                        self.hand(Some(Handed::Reply(refusal(&ErrorId::Null, text)))).await;
                     }
                     Err(ending) => return ending,
                 },
@@ -154,8 +171,8 @@ impl Listener<'_> {
             };
             self.initialized(result).await;
         }
-        let Self { replies, state, .. } = self;
-        drop(replies);
+        let Self { handing, state, .. } = self;
+        drop(handing);
         speaking.await;
         // The session lives until here, or its answers would not come.
         drop(state);
@@ -164,23 +181,23 @@ impl Listener<'_> {
     async fn frame(&mut self, bytes: Bytes) {
         match Frame::parse(bytes) {
             Ok(Frame::Single(message)) => {
-                let reply = self.message(message);
-                self.reply(reply).await;
+                let handed = self.message(message);
+                self.hand(handed).await;
             }
             Ok(Frame::Batch(_)) if !self.allows_batches() => {
                 let text = "Batches are not allowed here: send each message on its own.";
-                self.reply(Some(refusal(&ErrorId::Null, text))).await;
+                self.hand(Some(Handed::Reply(refusal(&ErrorId::Null, text)))).await;
             }
             Ok(Frame::Batch(messages)) => {
                 for message in messages {
-                    let reply = match message {
+                    let handed = match message {
                         Ok(message) => self.message(message),
-                        Err(error) => Some(error_response(&error)),
+                        Err(error) => Some(Handed::Reply(error_response(&error))),
                     };
-                    self.reply(reply).await;
+                    self.hand(handed).await;
                 }
             }
-            Err(error) => self.reply(Some(error_response(&error))).await,
+            Err(error) => self.hand(Some(Handed::Reply(error_response(&error)))).await,
         }
     }
 
@@ -191,12 +208,34 @@ impl Listener<'_> {
         }
     }
 
-    /// Hands a message over, or says what the door itself answers to it.
-    fn message(&mut self, message: Message) -> Option<Bytes> {
+    /// Takes a message, and says what is to be sent for it besides what the session says.
+    fn message(&mut self, message: Message) -> Option<Handed> {
+        match message.kind() {
+            Kind::Request { id, method, .. } if method == DISCOVER || declared::is_modern(&message) => {
+                self.tally.count(Era::Modern);
+                let (id, open) = (id.clone(), &self.unanswered.open);
+                let begun = open.begin(&self.hub, &self.caller, message, id, self.limits);
+                return Some(begun.map_or_else(Handed::Reply, Handed::Asking));
+            }
+            Kind::Request { .. } => self.tally.count(Era::Legacy),
+            Kind::Notification { method, .. } if method == "notifications/cancelled" => {
+                if let Ok(Some(id)) = message.cancelled_request()
+                    && self.unanswered.open.cancel(&id)
+                {
+                    return None;
+                }
+            }
+            Kind::Notification { .. } | Kind::Response { .. } | Kind::Error { .. } => {}
+        }
+        self.in_session(message).map(Handed::Reply)
+    }
+
+    /// Hands a message over to the session, or says what the door itself answers to it.
+    fn in_session(&mut self, message: Message) -> Option<Bytes> {
         match (&self.state, message.kind()) {
             (State::Open(session), kind) => {
                 if matches!(kind, Kind::Request { .. }) {
-                    self.unanswered.fetch_add(1, Ordering::AcqRel);
+                    self.unanswered.in_session.fetch_add(1, Ordering::AcqRel);
                 }
                 session.receive(message, &self.mailbox);
                 None
@@ -205,7 +244,7 @@ impl Listener<'_> {
                 Some(success_response(id, &RawJson::empty_object()))
             }
             (State::New, Kind::Request { method, .. }) if method == "initialize" => {
-                let (hub, principal) = (self.hub.clone(), self.principal.clone());
+                let (hub, principal) = (self.hub.clone(), self.caller.principal().clone());
                 let mailbox = Arc::clone(&self.mailbox);
                 let initializing = async move { hub.initialize(&principal, message, mailbox).await };
                 self.state = State::Initializing(Box::pin(initializing));
@@ -234,18 +273,18 @@ impl Listener<'_> {
                 refused.response
             }
         };
-        self.reply(Some(response)).await;
+        self.hand(Some(Handed::Reply(response))).await;
         while let Some(message) = self.held.pop_front() {
-            let reply = self.message(message);
-            self.reply(reply).await;
+            let reply = self.in_session(message);
+            self.hand(reply.map(Handed::Reply)).await;
         }
     }
 
-    /// Says something that does not come from the hub. Waits if the client does not read, as reading should.
-    async fn reply(&mut self, message: Option<Bytes>) {
-        if let Some(message) = message {
+    /// Hands something to the half that sends. Waits if the client does not read, as reading should.
+    async fn hand(&mut self, handed: Option<Handed>) {
+        if let Some(handed) = handed {
             // Without the other half the conversation is over.
-            let _ = self.replies.send(message).await;
+            let _ = self.handing.send(handed).await;
         }
     }
 }
@@ -260,56 +299,4 @@ async fn finish(initializing: Option<&mut Initializing>) -> Result<(Session, Byt
         Some(initializing) => initializing.await,
         None => std::future::pending().await,
     }
-}
-
-/// Sends what there is for the client until it is gone, or until everything was answered once that is asked for.
-async fn speak(
-    outlet: &mut impl Outlet,
-    mailbox: &Mailbox,
-    mut replies: mpsc::Receiver<Bytes>,
-    unanswered: &AtomicUsize,
-    done: &CancellationToken,
-) -> Ending {
-    let mut talking = true;
-    let mut alive = outlet.rhythm().map(|rhythm| Instant::now() + rhythm);
-    loop {
-        if done.is_cancelled() && !talking && unanswered.load(Ordering::Acquire) == 0 {
-            return Ending::ClientDone;
-        }
-        let sent = tokio::select! {
-            biased;
-            reply = replies.recv(), if talking => {
-                talking = reply.is_some();
-                match reply {
-                    Some(reply) => outlet.send(reply).await,
-                    None => Ok(()),
-                }
-            }
-            outgoing = mailbox.next() => match outgoing {
-                Some(outgoing) => deliver(outlet, outgoing, unanswered).await,
-                None => return Ending::SessionOver,
-            },
-            () = sleep_until(alive.unwrap_or_else(Instant::now)), if alive.is_some() => {
-                alive = outlet.rhythm().map(|rhythm| Instant::now() + rhythm);
-                outlet.keep_alive().await
-            }
-        };
-        if let Err(ending) = sent {
-            return ending;
-        }
-    }
-}
-
-/// Sends what comes from the hub.
-async fn deliver(outlet: &mut impl Outlet, outgoing: Outgoing, unanswered: &AtomicUsize) -> Result<(), Ending> {
-    let (last, sent) = match outgoing.kind {
-        OutgoingKind::Withdrawn => (true, Ok(())),
-        OutgoingKind::Response => (true, outlet.send(outgoing.message).await),
-        OutgoingKind::Request | OutgoingKind::Notification => (false, outlet.send(outgoing.message).await),
-    };
-    if last {
-        // Nothing is answered that was not asked.
-        unanswered.fetch_sub(1, Ordering::AcqRel);
-    }
-    sent
 }

@@ -50,7 +50,7 @@ impl Doors {
             Err(denied) => return (door, deny(&denied)),
         };
         let reply = match door {
-            Door::Mcp => self.mcp.handle(principal, request).await,
+            Door::Mcp => self.mcp.handle(principal, slot.alarms(), request).await,
             Door::Rpc => self.rpc.handle(principal, request).await,
             Door::WebSocket => self.socket.handle(principal, slot, request),
             Door::Other if path == "/metrics" => readable(request.method(), || self.measurements(slot)),

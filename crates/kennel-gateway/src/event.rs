@@ -57,14 +57,22 @@ pub(crate) enum Event {
 impl Event {
     /// The event that carries a message.
     pub(crate) fn message(id: EventId, message: Bytes) -> Self {
+        Self::new(format!("event: message\nid: {id}\ndata: ").into(), message)
+    }
+
+    /// The event that carries a message on a stream that cannot be resumed.
+    pub(crate) fn unnumbered(message: Bytes) -> Self {
+        Self::new(Bytes::from_static(b"event: message\ndata: "), message)
+    }
+
+    fn new(head: Bytes, message: Bytes) -> Self {
         // A line end between two tokens would end the `data` field.
         let message = kennel_wire::one_line(message);
-        let head = format!("event: message\nid: {id}\ndata: ");
         if message.len() > COPIED {
-            return Self::Parts(head.into(), message);
+            return Self::Parts(head, message);
         }
         let mut whole = BytesMut::with_capacity(head.len() + message.len() + END.len());
-        whole.put_slice(head.as_bytes());
+        whole.put_slice(&head);
         whole.put_slice(&message);
         whole.put_slice(END);
         Self::Whole(whole.freeze())

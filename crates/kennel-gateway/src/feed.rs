@@ -1,6 +1,7 @@
 //! The body of a stream of events: it pulls from the session's stream as fast as the client reads, and no task is needed.
 
 use crate::event::{self, Event, EventId, KEEP_ALIVE};
+use crate::pulse::Pulse;
 use crate::session::UsedSession;
 use crate::settings::Limits;
 use crate::stream::{Awaited, Reader};
@@ -8,11 +9,10 @@ use crate::streams::{Found, ResumeError, Resumed};
 use bytes::Bytes;
 use kennel_hub::{Attached, Mailbox, Outgoing};
 use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::Instant;
 
 /// A connection's part in a stream. Dropping it, as a lost connection does, leaves the stream to whoever comes back.
 #[derive(Debug)]
@@ -23,8 +23,7 @@ pub(crate) struct EventFeed {
     _attached: Attached,
     /// What goes out before anything is taken from the stream.
     ready: VecDeque<Bytes>,
-    rhythm: Duration,
-    keep_alive: Pin<Box<Sleep>>,
+    pulse: Pulse,
     retry: Option<Duration>,
     over: bool,
 }
@@ -71,9 +70,8 @@ impl EventFeed {
     fn new(session: UsedSession, reader: Reader<Mailbox>, limits: &Limits) -> Self {
         let attached = reader.source.attach();
         let retry = session.polls().then_some(limits.retry);
-        let keep_alive = Box::pin(sleep(limits.keep_alive));
-        let (ready, rhythm) = (VecDeque::new(), limits.keep_alive);
-        Self { session, reader, _attached: attached, ready, rhythm, keep_alive, retry, over: false }
+        let (ready, pulse) = (VecDeque::new(), Pulse::new(limits.keep_alive));
+        Self { session, reader, _attached: attached, ready, pulse, retry, over: false }
     }
 
     /// Gives the client an id to come back with before there is a message, if it understands that.
@@ -98,27 +96,19 @@ impl EventFeed {
             match found {
                 Poll::Ready(Found::Event(event)) => {
                     self.ready.extend(event.chunks());
-                    self.rest();
+                    self.pulse.rest();
                 }
                 Poll::Ready(Found::Finished | Found::Replaced) => self.over = true,
                 Poll::Ready(Found::Recalled) => {
                     self.ready.extend(self.retry.map(event::farewell));
                     self.over = true;
                 }
-                Poll::Pending => {
-                    if self.keep_alive.as_mut().poll(context).is_pending() {
-                        return Poll::Pending;
-                    }
-                    self.ready.push_back(KEEP_ALIVE);
-                    self.rest();
-                }
+                Poll::Pending => match self.pulse.poll_beat(context) {
+                    Poll::Ready(()) => self.ready.push_back(KEEP_ALIVE),
+                    Poll::Pending => return Poll::Pending,
+                },
             }
         }
-    }
-
-    /// Puts the next sign of life off.
-    fn rest(&mut self) {
-        self.keep_alive.as_mut().reset(Instant::now() + self.rhythm);
     }
 }
 

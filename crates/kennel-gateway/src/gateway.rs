@@ -5,7 +5,8 @@ use crate::budget::Budget;
 use crate::connection::{self, Slots};
 use crate::dispatch::Doors;
 use crate::mcp::McpDoor;
-use crate::metrics::Counters;
+use crate::metrics::{Counters, Door};
+use crate::modern::ModernDoor;
 use crate::rpc::RpcDoor;
 use crate::session::Sessions;
 use crate::settings::{Limits, Settings};
@@ -126,6 +127,7 @@ impl Gateway {
         let replay = Arc::new(Budget::new(limits.replay.total_bytes));
         let nowhere = Mailbox::new(limits.mailbox);
         nowhere.close();
+        let counters = Counters::default();
         let doors = Arc::new(Doors {
             access: Access::new(&self.settings.access, self.address),
             mcp: McpDoor {
@@ -134,17 +136,20 @@ impl Gateway {
                 limits: Arc::clone(&limits),
                 replay,
                 nowhere,
+                tally: counters.tally(Door::Mcp),
+                modern: ModernDoor { hub: hub.clone(), limits: Arc::clone(&limits), tally: counters.tally(Door::Mcp) },
             },
-            rpc: RpcDoor { hub: hub.clone(), limits: Arc::clone(&limits) },
+            rpc: RpcDoor { hub: hub.clone(), limits: Arc::clone(&limits), tally: counters.tally(Door::Rpc) },
             socket: SocketDoor {
                 hub: hub.clone(),
                 limits: Arc::clone(&limits),
+                tally: counters.tally(Door::WebSocket),
                 tasks: tasks.clone(),
                 closing: closing.clone(),
                 aborted: aborted.clone(),
             },
             hub,
-            counters: Counters::default(),
+            counters,
         });
         let slots = Slots::new(limits.connections);
         let accepting = async {

@@ -8,7 +8,7 @@ use kennel_wire::{Era, ProtocolVersion};
 /// Which session a request belongs to.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Which protocol the client speaks.
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// The last event that the client has.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -43,15 +43,20 @@ pub(crate) fn sends_json(headers: &HeaderMap) -> Result<(), Refusal> {
 
 /// Refuses a protocol version that this door does not speak. None is fine, and so is another one than the session has.
 pub(crate) fn speaks_version(headers: &HeaderMap) -> Result<(), Refusal> {
-    let Some(version) = headers.get(PROTOCOL_VERSION) else { return Ok(()) };
-    let parsed = version.to_str().ok().and_then(|version| version.parse::<ProtocolVersion>().ok());
-    if parsed.is_some_and(|version| version.era() == Era::Legacy) {
+    if !leaves_sessions(headers) {
         return Ok(());
     }
     let legacy = ProtocolVersion::ALL.into_iter().filter(|version| version.era() == Era::Legacy);
     let supported = legacy.map(ProtocolVersion::as_str).collect::<Vec<_>>().join(", ");
     let reason = format!("The protocol version in `MCP-Protocol-Version` is not supported; supported are {supported}.");
     Err(reply::refusal(StatusCode::BAD_REQUEST, reason))
+}
+
+/// Whether a request says that it is none of the versions with sessions; one that says nothing is.
+pub(crate) fn leaves_sessions(headers: &HeaderMap) -> bool {
+    let Some(version) = headers.get(PROTOCOL_VERSION) else { return false };
+    let parsed = version.to_str().ok().and_then(|version| version.parse::<ProtocolVersion>().ok());
+    parsed.is_none_or(|version| version.era() == Era::Modern)
 }
 
 /// The id of the session that a request is for.

@@ -8,12 +8,19 @@
 //!
 //! | address | what it is |
 //! |---|---|
-//! | `/mcp` | Streamable HTTP: POST, GET and DELETE, with sessions |
+//! | `/mcp` | Streamable HTTP: POST, GET and DELETE with sessions, and POST without |
 //! | `/ws` | WebSocket, subprotocol `mcp`, one message per text frame |
 //! | `/rpc` | plain JSON-RPC by POST, single or batch, without handshake or session |
 //! | `/healthz`, `/readyz` | whether the gateway is alive, and whether its servers can be used |
 //! | `/metrics` | measurements for Prometheus |
 //! | [`serve_stdio`] | one client over a pair of byte streams, one message per line |
+//!
+//! # Eras
+//!
+//! Every door takes both eras of the protocol, and each request says which one it is of: since 2026-07-28 it carries its
+//! version in `params._meta`, and at `/mcp` in headers that must agree with its body. Such a request stands for itself.
+//! It has a mailbox of its own, its stream cannot be resumed, and it is called off when its client goes away, or, where a
+//! connection carries many, cancels it. Everything else belongs to sessions.
 //!
 //! # Where the protocol leaves a choice
 //!
@@ -28,16 +35,26 @@
 //! | a request that was cancelled before its answer began | 202 without a body |
 //! | the session table is full | the session unused the longest goes, if that is longer than [`Limits::idle_session_floor`]; else 503 |
 //! | batches over WebSocket and stdio (2025-03-26) | taken; each answer is a message of its own |
+//! | a request whose `_meta` names a version with sessions | belongs to the session, or begins one |
+//! | a body that names a version of its own, and no header, but a session id | belongs to the session: the body is not looked at |
+//! | a header that repeats the body and is there twice | -32020, as if it were different |
+//! | a call of a tool whose name is missing or no text | goes on without `Mcp-Name`: the server says what is wrong |
+//! | whoever listens when a stdio client closes its side | is not waited for |
+//! | an id that belongs to an unanswered request of the same connection (2026-07-28) | -32600 |
 #![forbid(unsafe_code)]
 
 mod access;
 mod alarm;
 mod answer;
+mod answer_feed;
+mod asking;
 mod body;
 mod budget;
 mod connection;
 mod conversation;
+mod declared;
 mod dispatch;
+mod encoded;
 mod event;
 mod feed;
 mod gateway;
@@ -45,12 +62,18 @@ mod headers;
 mod lines;
 mod mcp;
 mod metrics;
+mod mirrored;
+mod modern;
+mod open_requests;
+mod parameters;
+mod pulse;
 mod rare;
 mod reply;
 mod ring;
 mod rpc;
 mod session;
 mod settings;
+mod speaking;
 mod stdio;
 mod stream;
 mod streams;

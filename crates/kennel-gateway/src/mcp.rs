@@ -1,10 +1,15 @@
-//! The door `/mcp`: Streamable HTTP with sessions, as in the protocol's versions up to 2025-11-25.
+//! The door `/mcp`: Streamable HTTP with sessions, as in the protocol's versions up to 2025-11-25. What is said in a later
+//! version goes through the door beside it.
 
+use crate::alarm::SpareAlarm;
 use crate::answer::{Form, Inbox, answer};
 use crate::body::{self, Body, ReadError};
 use crate::budget::Budget;
+use crate::declared;
 use crate::feed::EventFeed;
 use crate::headers::{self, LAST_EVENT_ID, SESSION_ID};
+use crate::metrics::Tally;
+use crate::modern::ModernDoor;
 use crate::reply::{self, Refusal, Reply};
 use crate::session::{HttpSession, Sessions, UsedSession};
 use crate::settings::Limits;
@@ -14,7 +19,7 @@ use http::header::{HeaderMap, HeaderValue};
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use kennel_hub::{Hub, Mailbox, Outgoing, OutgoingKind, Principal, Refused, RefusedReason};
-use kennel_wire::{ErrorId, ErrorObject, Frame, Kind, Message, ParseError};
+use kennel_wire::{Era, ErrorId, ErrorObject, Frame, Kind, Message, ParseError};
 use std::sync::Arc;
 
 /// What the door needs.
@@ -26,12 +31,15 @@ pub(crate) struct McpDoor {
     pub(crate) replay: Arc<Budget>,
     /// For messages that have no answer: a mailbox that is closed.
     pub(crate) nowhere: Arc<Mailbox>,
+    pub(crate) tally: Arc<Tally>,
+    /// For requests that stand for themselves.
+    pub(crate) modern: ModernDoor,
 }
 
 impl McpDoor {
-    pub(crate) async fn handle(&self, principal: &Principal, request: Request<Incoming>) -> Reply {
+    pub(crate) async fn handle(&self, principal: &Principal, alarms: &SpareAlarm, request: Request<Incoming>) -> Reply {
         let handled = match *request.method() {
-            Method::POST => self.post(principal, request).await,
+            Method::POST => self.post(principal, alarms, request).await,
             Method::GET => self.get(principal, request.headers()),
             Method::DELETE => self.delete(principal, request.headers()),
             _ => Err(reply::method_not_allowed("GET, POST, DELETE")),
@@ -40,11 +48,19 @@ impl McpDoor {
     }
 
     /// A message of the client.
-    async fn post(&self, principal: &Principal, request: Request<Incoming>) -> Result<Reply, Refusal> {
+    async fn post(
+        &self,
+        principal: &Principal,
+        alarms: &SpareAlarm,
+        request: Request<Incoming>,
+    ) -> Result<Reply, Refusal> {
         let (head, body) = request.into_parts();
         headers::accepts_answers(&head.headers)?;
         headers::sends_json(&head.headers)?;
-        headers::speaks_version(&head.headers)?;
+        if headers::leaves_sessions(&head.headers) {
+            let frame = read_frame(body, &self.limits).await?;
+            return self.modern.take(principal, alarms, &head.headers, frame).await;
+        }
         let session = match headers::session_id(&head.headers) {
             Some(id) => Some(self.session(id, principal)?),
             None => None,
@@ -53,6 +69,9 @@ impl McpDoor {
         match (session, frame) {
             (Some(session), Frame::Single(message)) => Ok(self.message(session, message).await),
             (Some(session), Frame::Batch(messages)) => self.batch(session, messages).await,
+            (None, Frame::Single(message)) if declared::is_modern(&message) => {
+                self.modern.take(principal, alarms, &head.headers, Frame::Single(message)).await
+            }
             (None, Frame::Single(message)) if is_initialize(&message) => self.initialize(principal, message).await,
             (None, Frame::Single(message)) => {
                 let id = reply_id(&message);
@@ -67,6 +86,7 @@ impl McpDoor {
             session.hub().receive(message, &self.nowhere);
             return reply::empty(StatusCode::ACCEPTED);
         }
+        self.tally.count(Era::Legacy);
         let inbox = Inbox::new(&self.limits);
         session.hub().receive(message, inbox.mailbox());
         answer(session, inbox, Form::Single, 1, Vec::new(), &self.limits).await
@@ -83,7 +103,10 @@ impl McpDoor {
         for message in messages {
             match message {
                 Ok(message) => {
-                    expected += usize::from(matches!(message.kind(), Kind::Request { .. }));
+                    if matches!(message.kind(), Kind::Request { .. }) {
+                        expected += 1;
+                        self.tally.count(Era::Legacy);
+                    }
                     session.hub().receive(message, inbox.mailbox());
                 }
                 Err(error) => {
@@ -100,6 +123,7 @@ impl McpDoor {
 
     /// A new session. Its answer cannot be streamed: the id of the session stands before it.
     async fn initialize(&self, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
+        self.tally.count(Era::Legacy);
         let id = reply_id(&message);
         let (place, evicted) = self.sessions.reserve().map_err(|full| {
             let reason = "The gateway has as many sessions as it may have, and all are in use. Try again later.";

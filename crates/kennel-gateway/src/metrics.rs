@@ -2,7 +2,9 @@
 
 use http::StatusCode;
 use kennel_hub::{Metric, MetricKind};
+use kennel_wire::Era;
 use std::fmt::{self, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The doors that are counted apart.
@@ -35,6 +37,26 @@ const CLASSES: usize = 5;
 pub(crate) struct Counters {
     requests: [[AtomicU64; CLASSES]; Door::ALL.len()],
     connections: AtomicU64,
+    tallies: [Arc<Tally>; Door::ALL.len()],
+}
+
+/// Counts the MCP requests of one door.
+#[derive(Debug, Default)]
+pub(crate) struct Tally([AtomicU64; 2]);
+
+impl Tally {
+    /// Counts a request.
+    pub(crate) fn count(&self, era: Era) {
+        self.of(era).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn of(&self, era: Era) -> &AtomicU64 {
+        let Self([legacy, modern]) = self;
+        match era {
+            Era::Legacy => legacy,
+            Era::Modern => modern,
+        }
+    }
 }
 
 /// What is only known at the time of asking.
@@ -60,6 +82,11 @@ impl Counters {
         self.connections.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Where the MCP requests of a door are counted.
+    pub(crate) fn tally(&self, door: Door) -> Arc<Tally> {
+        self.tallies.get(door as usize).map(Arc::clone).unwrap_or_default()
+    }
+
     /// Everything as text: the doors' own measurements, then the hub's.
     pub(crate) fn render(&self, gauges: Gauges, hub: &[Metric]) -> String {
         let mut page = Page::default();
@@ -68,6 +95,13 @@ impl Counters {
             for (class, count) in (1..).zip(classes) {
                 let labels = [("door", door.name()), ("status", &format!("{class}xx"))];
                 page.sample("kennel_http_requests_total", &labels, count.load(Ordering::Relaxed));
+            }
+        }
+        page.family("kennel_mcp_requests_total", "MCP requests by door and era of the protocol.", "counter");
+        for (door, tally) in Door::ALL.into_iter().zip(&self.tallies).filter(|(door, _)| *door != Door::Other) {
+            for (era, name) in [(Era::Legacy, "legacy"), (Era::Modern, "modern")] {
+                let labels = [("door", door.name()), ("era", name)];
+                page.sample("kennel_mcp_requests_total", &labels, tally.of(era).load(Ordering::Relaxed));
             }
         }
         page.single(

@@ -1,21 +1,27 @@
 //! The door `/rpc`: plain JSON-RPC by POST, without a handshake and without a session.
 
 use crate::answer::{Inbox, array};
+use crate::asking::Asking;
+use crate::declared;
 use crate::headers;
 use crate::mcp::{error_response, read_frame};
+use crate::metrics::Tally;
+use crate::modern::LISTEN;
 use crate::reply::{self, Refusal, Reply};
 use crate::settings::Limits;
 use bytes::Bytes;
+use futures_util::future::join_all;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use kennel_hub::{Caller, Hub, OutgoingKind, Principal};
-use kennel_wire::{Frame, Kind, Message};
+use kennel_wire::{Era, ErrorCode, ErrorObject, Frame, Id, Kind, Message};
 use std::sync::Arc;
 
 /// What the door needs.
 pub(crate) struct RpcDoor {
     pub(crate) hub: Hub,
     pub(crate) limits: Arc<Limits>,
+    pub(crate) tally: Arc<Tally>,
 }
 
 impl RpcDoor {
@@ -56,25 +62,55 @@ impl RpcDoor {
     /// nothing to notify here, so all but responses is passed over, and so is what the client sends besides requests.
     async fn call(&self, caller: &Caller, messages: Vec<Message>, mut answers: Vec<Bytes>) -> Vec<Bytes> {
         let inbox = Inbox::new(&self.limits);
-        let mut expected = answers.len();
+        let (mut expected, mut standing) = (answers.len(), Vec::new());
         for message in messages {
-            if matches!(message.kind(), Kind::Request { .. }) {
+            let Kind::Request { id, .. } = message.kind() else { continue };
+            if declared::is_modern(&message) {
+                self.tally.count(Era::Modern);
+                let id = id.clone();
+                match self.ask(caller, message, id) {
+                    Ok(asking) => standing.push(asking.answer()),
+                    Err(refusal) => {
+                        expected += 1;
+                        answers.push(refusal);
+                    }
+                }
+            } else {
+                self.tally.count(Era::Legacy);
                 expected += 1;
                 self.hub.call(caller, message, inbox.mailbox());
             }
         }
-        while answers.len() < expected {
-            match inbox.mailbox().next().await {
-                Some(outgoing) => match outgoing.kind {
-                    OutgoingKind::Response => answers.push(outgoing.message),
-                    OutgoingKind::Withdrawn => expected -= 1,
-                    OutgoingKind::Request | OutgoingKind::Notification => {}
-                },
-                None => break,
-            }
-        }
+        // Side by side, because what nobody reads holds up what comes behind it.
+        let (mut answers, stood) = tokio::join!(collect(&inbox, answers, expected), join_all(standing));
+        answers.extend(stood);
         answers
     }
+
+    /// Asks what stands for itself, unless that cannot be; then the error says why.
+    fn ask(&self, caller: &Caller, request: Message, id: Id) -> Result<Asking, Bytes> {
+        if request.method().is_some_and(|method| method == LISTEN) {
+            let text = "Listening is not possible here, where a request has one answer. Listen at /mcp or /ws.";
+            return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, text).response(&id.into()));
+        }
+        declared::check(&request).map_err(|improper| improper.response(&id.clone().into()))?;
+        Ok(Asking::begin(&self.hub, caller, request, id, &self.limits))
+    }
+}
+
+/// Waits for as many answers as expected, those in `answers` included.
+async fn collect(inbox: &Inbox, mut answers: Vec<Bytes>, mut expected: usize) -> Vec<Bytes> {
+    while answers.len() < expected {
+        match inbox.mailbox().next().await {
+            Some(outgoing) => match outgoing.kind {
+                OutgoingKind::Response => answers.push(outgoing.message),
+                OutgoingKind::Withdrawn => expected -= 1,
+                OutgoingKind::Request | OutgoingKind::Notification => {}
+            },
+            None => break,
+        }
+    }
+    answers
 }
 
 /// There was nothing to answer.

@@ -71,6 +71,9 @@ pub struct Limits {
     pub buffer_bytes: usize,
     /// What is held for a client that does not read.
     pub mailbox: MailboxLimits,
+    /// How many requests without a session one WebSocket or stdio connection may have unanswered, those that listen
+    /// included.
+    pub open_requests: usize,
     /// How long a request waits for its answer before its response begins as a stream of events, so that nothing
     /// between the client and the gateway takes the connection for dead.
     pub patience: Duration,
@@ -129,6 +132,7 @@ impl Default for Limits {
             body_timeout: Duration::from_mins(1),
             buffer_bytes: 512 * KIB,
             mailbox: MailboxLimits::default(),
+            open_requests: 1024,
             patience: Duration::from_secs(5),
             keep_alive: Duration::from_secs(15),
             retry: Duration::from_secs(1),

@@ -2,6 +2,7 @@
 
 use crate::conversation::converse;
 use crate::lines::{LineInlet, LineOutlet};
+use crate::metrics::Tally;
 use crate::settings::Limits;
 use kennel_hub::{Hub, Principal};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -21,5 +22,5 @@ pub async fn serve_stdio(
 ) {
     let inlet = LineInlet::new(input, limits.message_bytes);
     let mut outlet = LineOutlet::new(output);
-    converse(hub, &Principal::local(), inlet, &mut outlet, limits, shutdown).await;
+    converse(hub, &Principal::local(), inlet, &mut outlet, limits, &Tally::default(), shutdown).await;
 }

@@ -1,7 +1,8 @@
-//! The door `/ws`: one session per WebSocket, one message per text frame.
+//! The door `/ws`: at most one session per WebSocket, one message per text frame.
 
 use crate::connection::Slot;
 use crate::conversation::{Ending, Inlet, Outlet, Received, converse};
+use crate::metrics::Tally;
 use crate::reply::{self, Refusal, Reply};
 use crate::settings::Limits;
 use bytes::Bytes;
@@ -40,6 +41,7 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 pub(crate) struct SocketDoor {
     pub(crate) hub: Hub,
     pub(crate) limits: Arc<Limits>,
+    pub(crate) tally: Arc<Tally>,
     /// Owns the connections.
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
@@ -55,10 +57,11 @@ impl SocketDoor {
         let upgrade = hyper::upgrade::on(&mut request);
         let (hub, principal, limits) = (self.hub.clone(), principal.clone(), Arc::clone(&self.limits));
         let (closing, aborted, slot) = (self.closing.clone(), self.aborted.clone(), Arc::clone(slot));
+        let tally = Arc::clone(&self.tally);
         self.tasks.spawn(async move {
             let serving = async {
                 if let Ok(upgraded) = upgrade.await {
-                    serve(upgraded, hub, &principal, &limits, &closing).await;
+                    serve(upgraded, hub, &principal, &limits, &tally, &closing).await;
                 }
             };
             aborted.run_until_cancelled(serving).await;
@@ -103,7 +106,14 @@ fn lists(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(wanted))
 }
 
-async fn serve(upgraded: Upgraded, hub: Hub, principal: &Principal, limits: &Limits, closing: &CancellationToken) {
+async fn serve(
+    upgraded: Upgraded,
+    hub: Hub,
+    principal: &Principal,
+    limits: &Limits,
+    tally: &Tally,
+    closing: &CancellationToken,
+) {
     let config = WebSocketConfig::default()
         .read_buffer_size(BUFFER)
         .write_buffer_size(BUFFER)
@@ -114,7 +124,7 @@ async fn serve(upgraded: Upgraded, hub: Hub, principal: &Principal, limits: &Lim
     let heard = Arc::new(AtomicBool::new(true));
     let inlet = SocketInlet { stream, heard: Arc::clone(&heard) };
     let mut outlet = SocketOutlet { sink, heard, rhythm: limits.keep_alive };
-    let ending = converse(hub, principal, inlet, &mut outlet, limits, closing).await;
+    let ending = converse(hub, principal, inlet, &mut outlet, limits, tally, closing).await;
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, outlet.close(ending)).await;
 }
 

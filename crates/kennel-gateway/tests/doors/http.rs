@@ -1,6 +1,6 @@
 //! A client that shows every byte: no pool, no retries, no reconnection.
 
-use crate::support::SOON;
+use crate::support::{SOON, mirrored};
 use serde_json::Value;
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -99,6 +99,17 @@ impl Connection {
 
     pub(crate) async fn post(&mut self, headers: &[(&str, &str)], message: &Value) -> Response {
         self.send_post(headers, message).await;
+        self.response().await
+    }
+
+    /// A request that stands for itself, with the headers that belong to it and others.
+    pub(crate) async fn send_modern(&mut self, others: &[(&str, &str)], request: &Value) {
+        let headers = [mirrored(request), others.to_vec()].concat();
+        self.send_post(&headers, request).await;
+    }
+
+    pub(crate) async fn post_modern(&mut self, others: &[(&str, &str)], request: &Value) -> Response {
+        self.send_modern(others, request).await;
         self.response().await
     }
 

@@ -2,9 +2,12 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod access;
+mod eras;
 mod events;
 mod http;
 mod message;
+mod mirrored;
+mod modern;
 mod probes;
 mod rpc;
 mod sessions;

@@ -57,8 +57,8 @@ async fn improper_requests_are_refused_with_the_proper_status() {
     assert_eq!(ask("application/json", json, "2025-11-25", &ping).await, (406, Some(-32600)));
     assert_eq!(ask("text/event-stream", json, "2025-11-25", &ping).await, (406, Some(-32600)));
     assert_eq!(ask(both, "text/plain", "2025-11-25", &ping).await, (415, Some(-32600)));
-    assert_eq!(ask(both, json, "1999-01-01", &ping).await, (400, Some(-32600)));
-    assert_eq!(ask(both, json, "2026-07-28", &ping).await, (400, Some(-32600)));
+    assert_eq!(ask(both, json, "1999-01-01", &ping).await, (400, Some(-32022)));
+    assert_eq!(ask(both, json, "2026-07-28", &ping).await, (400, Some(-32602)));
     assert_eq!(ask(both, json, "2025-11-25", "{").await, (400, Some(-32700)));
     assert_eq!(ask(both, json, "2025-11-25", "").await, (400, Some(-32700)));
     assert_eq!(ask(both, json, "2025-11-25", "3").await, (400, Some(-32600)));

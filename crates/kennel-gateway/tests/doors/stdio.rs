@@ -8,8 +8,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex}
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-struct Pipe {
-    input: DuplexStream,
+/// A client of the door.
+pub(crate) struct Pipe {
+    pub(crate) input: DuplexStream,
     output: BufReader<DuplexStream>,
 }
 
@@ -18,24 +19,24 @@ impl Pipe {
         self.input.write_all(text.as_bytes()).await.expect("it is taken");
     }
 
-    async fn send(&mut self, message: &Value) {
+    pub(crate) async fn send(&mut self, message: &Value) {
         self.write(&format!("{message}\n")).await;
     }
 
-    async fn read(&mut self) -> Option<Value> {
+    pub(crate) async fn read(&mut self) -> Option<Value> {
         let mut line = String::new();
         timeout(SOON, self.output.read_line(&mut line)).await.expect("something comes soon").expect("text");
         if line.is_empty() { None } else { Some(serde_json::from_str(&line).expect("JSON")) }
     }
 
-    async fn ask(&mut self, message: &Value) -> Value {
+    pub(crate) async fn ask(&mut self, message: &Value) -> Value {
         self.send(message).await;
         self.read().await.expect("an answer")
     }
 }
 
 /// Runs a test against the door and checks that it ends with its input, and everything with it.
-async fn with_door(limits: Limits, test: impl AsyncFnOnce(Pipe, crate::support::Gate) -> Option<Pipe>) {
+pub(crate) async fn with_door(limits: Limits, test: impl AsyncFnOnce(Pipe, crate::support::Gate) -> Option<Pipe>) {
     let (hub, engine, gate, _executor) = hub();
     let (input, door_input) = duplex(1024);
     let (door_output, output) = duplex(1024);

@@ -18,18 +18,32 @@ use tokio_util::sync::CancellationToken;
 /// Long enough for anything that happens at all.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
-/// What the scripted server waits for.
+/// What the scripted server waits for, and what it was told to give up.
 #[derive(Clone)]
-pub(crate) struct Gate(Arc<Semaphore>);
+pub(crate) struct Gate {
+    calls: Arc<Semaphore>,
+    cancelled: Arc<Semaphore>,
+}
 
 impl Gate {
     /// Lets so many waiting calls go on.
     pub(crate) fn open(&self, calls: usize) {
-        self.0.add_permits(calls);
+        self.calls.add_permits(calls);
     }
 
     async fn pass(&self) {
-        self.0.acquire().await.expect("it is never closed").forget();
+        self.calls.acquire().await.expect("it is never closed").forget();
+    }
+
+    /// Waits until the server was told once more that an answer is no longer wanted.
+    pub(crate) async fn cancelled(&self) {
+        let told = tokio::time::timeout(SOON, self.cancelled.acquire()).await;
+        told.expect("it is told soon").expect("it is never closed").forget();
+    }
+
+    /// How often the server was told so, not counting what was waited for.
+    pub(crate) fn cancellations(&self) -> usize {
+        self.cancelled.available_permits()
     }
 }
 
@@ -51,7 +65,7 @@ pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
 
 /// The same within bounds.
 pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Executor) {
-    let gate = Gate(Arc::new(Semaphore::new(0)));
+    let gate = Gate { calls: Arc::new(Semaphore::new(0)), cancelled: Arc::new(Semaphore::new(0)) };
     let inner = gate.clone();
     let engine = FakeEngine::new(move |child| serve(child, inner.clone()));
     let executor = Executor::new(Arc::new(engine.clone()), kennel_exec::Limits::default()).expect("limits that fit");
@@ -164,6 +178,28 @@ pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: &Value) -> Value
     request(id.clone(), "tools/call", &json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}}))
 }
 
+/// The same request as one that stands for itself.
+pub(crate) fn modern(mut request: Value) -> Value {
+    request["params"]["_meta"][VERSION_FIELD] = json!("2026-07-28");
+    request["params"]["_meta"][CAPABILITIES_FIELD] = json!({});
+    request
+}
+
+pub(crate) const VERSION_FIELD: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const CAPABILITIES_FIELD: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// The headers that belong to a request that stands for itself.
+pub(crate) fn mirrored(request: &Value) -> Vec<(&str, &str)> {
+    let params = &request["params"];
+    let name = ["name", "uri", "taskId"].into_iter().find_map(|name| params[name].as_str());
+    let mut headers = vec![
+        ("mcp-protocol-version", params["_meta"][VERSION_FIELD].as_str().expect("a version")),
+        ("mcp-method", request["method"].as_str().expect("a method")),
+    ];
+    headers.extend(name.map(|name| ("mcp-name", name)));
+    headers
+}
+
 pub(crate) fn echo(id: impl Into<Value>, text: &str) -> Value {
     call(id, "echo", &json!({"text": text}))
 }
@@ -176,8 +212,9 @@ pub(crate) fn text_of(response: &Value) -> &str {
 /// The scripted server. Its tools:
 /// `echo{text}`; `hold` answers when the gate opens; `steps{count}` sends so many notes of progress, waits for the gate
 /// and answers; `pace{count}` waits for the gate before each note and before the answer; `announce` says that the list
-/// of tools has changed; `refuse` sends a note of progress and answers with an error; `large{bytes}`
-/// answers with so much text when the gate opens. What is sent to it should be short: a line that does not come whole may
+/// of tools has changed; `refuse` sends a note of progress and answers with an error; `fail{code}` answers with that
+/// error; `large{bytes}` answers with so much text when the gate opens. Whoever listens is answered when the gate
+/// opens. What is sent to it should be short: a line that does not come whole may
 /// be lost.
 async fn serve(mut child: Child, gate: Gate) -> ExitReport {
     let (say, mut said) = mpsc::channel::<String>(64);
@@ -192,7 +229,10 @@ async fn serve(mut child: Child, gate: Gate) -> ExitReport {
         };
         let Some(line) = line else { return Child::exit(0) };
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-        let Some(id) = message.get("id").cloned() else { continue };
+        let Some(id) = message.get("id").cloned() else {
+            gate.cancelled.add_permits(usize::from(message["method"] == "notifications/cancelled"));
+            continue;
+        };
         let (say, gate) = (say.clone(), gate.clone());
         calls.spawn(async move {
             let answer = match message["method"].as_str() {
@@ -204,11 +244,16 @@ async fn serve(mut child: Child, gate: Gate) -> ExitReport {
                 Some("tools/list") => Ok(json!({"tools": []})),
                 Some("ping") => Ok(json!({})),
                 Some("tools/call") => tool(&message["params"], &say, &gate).await,
+                Some("subscriptions/listen") => {
+                    gate.pass().await;
+                    Ok(json!({}))
+                }
                 _ => Err("unknown"),
             };
+            let code = message["params"]["arguments"]["code"].as_i64().unwrap_or(-32601);
             let answer = match answer {
                 Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-                Err(text) => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": text}}),
+                Err(text) => json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}}),
             };
             let _ = say.send(answer.to_string()).await;
         });
@@ -256,6 +301,7 @@ async fn tool(params: &Value, say: &mpsc::Sender<String>, gate: &Gate) -> Result
             progress(1).await;
             Err("refused")
         }
+        Some("fail") => Err("failed"),
         Some("large") => {
             gate.pass().await;
             text(&"x".repeat(usize::try_from(arguments["bytes"].as_u64().unwrap_or_default()).unwrap()))

@@ -12,10 +12,11 @@ use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-struct Socket(WebSocketStream<TcpStream>);
+/// A client of the door.
+pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
-    async fn open(
+    pub(crate) async fn open(
         scene: &Scene,
         headers: &[(&'static str, &'static str)],
     ) -> Result<(Self, Option<String>), tungstenite::Error> {
@@ -29,12 +30,12 @@ impl Socket {
         Ok((Self(socket), protocol))
     }
 
-    async fn send(&mut self, message: &Value) {
+    pub(crate) async fn send(&mut self, message: &Value) {
         self.0.send(Message::text(message.to_string())).await.expect("it is taken");
     }
 
     /// The next text, or the code of the close frame.
-    async fn read(&mut self) -> Result<Value, u16> {
+    pub(crate) async fn read(&mut self) -> Result<Value, u16> {
         loop {
             match timeout(SOON, self.0.next()).await.expect("something comes soon") {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).expect("JSON")),
@@ -45,7 +46,7 @@ impl Socket {
         }
     }
 
-    async fn ask(&mut self, message: &Value) -> Value {
+    pub(crate) async fn ask(&mut self, message: &Value) -> Value {
         self.send(message).await;
         self.read().await.expect("an answer")
     }
