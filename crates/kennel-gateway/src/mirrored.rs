@@ -4,10 +4,12 @@
 use crate::declared::{self, Improper};
 use crate::encoded;
 use crate::headers::PROTOCOL_VERSION;
-use crate::parameters::{self, HeaderParameter};
+use crate::parameters;
 use http::header::HeaderMap;
+use kennel_hub::HeaderParameter;
 use kennel_wire::{Era, FieldError, Message, ProtocolVersion, ValueKind, meta};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 const METHOD: &str = "Mcp-Method";
 const NAME: &str = "Mcp-Name";
@@ -36,7 +38,7 @@ pub(crate) enum HeaderError {
 pub(crate) fn check(
     headers: &HeaderMap,
     request: &Message,
-    mirrored: impl FnOnce(&str) -> Vec<HeaderParameter>,
+    mirrored: impl FnOnce(&str) -> Option<Arc<[HeaderParameter]>>,
 ) -> Result<(), Improper> {
     check_version(headers, request)?;
     declared::check(request)?;
@@ -62,7 +64,10 @@ pub(crate) fn check(
         (None, None) => {}
     }
     match name {
-        Some(tool) if method == "tools/call" => parameters::check(&mirrored(&tool), headers, request),
+        Some(tool) if method == "tools/call" => match mirrored(&tool) {
+            Some(parameters) => parameters::check(&parameters, headers, request),
+            None => Ok(()),
+        },
         Some(_) | None => Ok(()),
     }
 }

@@ -7,7 +7,6 @@ use crate::asking::{Asking, Told};
 use crate::body::Body;
 use crate::metrics::Tally;
 use crate::mirrored;
-use crate::parameters::HeaderParameter;
 use crate::reply::{self, Refusal, Reply};
 use crate::settings::Limits;
 use bytes::Bytes;
@@ -50,7 +49,7 @@ impl ModernDoor {
         };
         self.tally.count(Era::Modern);
         let caller = Caller::new(principal.clone());
-        mirrored::check(headers, &message, |tool| self.header_parameters(&caller, tool)).map_err(|improper| {
+        mirrored::check(headers, &message, |tool| self.hub.header_parameters(tool)).map_err(|improper| {
             let id = ErrorId::Known(id.clone());
             Box::new(reply::json(StatusCode::BAD_REQUEST, improper.response(&id)))
         })?;
@@ -75,12 +74,6 @@ impl ModernDoor {
                 reply::events(Body::Answer(Box::new(feed)))
             }
         })
-    }
-
-    /// Which arguments of a tool are repeated in headers. Nobody knows yet, so none are checked.
-    #[expect(clippy::unused_self, reason = "the hub will know")]
-    fn header_parameters(&self, _caller: &Caller, _tool: &str) -> Vec<HeaderParameter> {
-        Vec::new()
     }
 }
 

@@ -3,27 +3,8 @@
 use crate::declared::Improper;
 use crate::mirrored::{HeaderError, decoded};
 use http::header::HeaderMap;
+use kennel_hub::{HeaderParameter, HeaderParameterKind};
 use kennel_wire::{Message, RawJson, ValueKind};
-
-/// An argument of a tool that has a header.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HeaderParameter {
-    /// The header's name after `mcp-param-`, in lower case.
-    pub(crate) header: String,
-    /// The names of the members that lead from `arguments` to it.
-    pub(crate) path: Vec<String>,
-    /// What it is.
-    pub(crate) kind: HeaderParameterKind,
-}
-
-/// What an argument is that has a header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "which arguments have headers will come from the hub"))]
-pub(crate) enum HeaderParameterKind {
-    String,
-    Integer,
-    Boolean,
-}
 
 /// Checks the arguments of a call against their headers. Headers for no argument of the tool are passed over.
 pub(crate) fn check(parameters: &[HeaderParameter], headers: &HeaderMap, request: &Message) -> Result<(), Improper> {

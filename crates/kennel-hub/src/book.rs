@@ -1,6 +1,7 @@
 //! What is remembered of one server: its offers to all kinds of clients, and the eras that it speaks; on disk, too.
 
 use crate::catalog::{Catalog, Introduced, List, Offer};
+use crate::mirrored::{self, HeaderParameter, Mirrored};
 use crate::principal::hexadecimal;
 use crate::settings::CatalogPlace;
 use crate::sync::lock;
@@ -70,6 +71,7 @@ pub(crate) struct Book {
     kept: Mutex<Kept>,
     /// Eras that are not worth another try as long as this hub lives, although nobody has refused them.
     shunned: Mutex<Eras>,
+    mirrored: Mutex<Mirrored>,
     changed: Notify,
     /// Whether there is something that was not written.
     is_changed: AtomicBool,
@@ -103,7 +105,12 @@ impl Book {
     pub(crate) fn open(place: Option<&CatalogPlace>) -> Arc<Self> {
         let file = place.map(|place| place.directory.join(format!("{}.json", digest(place.fingerprint.as_bytes()))));
         let kept = file.as_deref().and_then(read).unwrap_or_default();
+        let mut mirrored = Mirrored::default();
+        for offer in kept.offers.values() {
+            mirrored::note(&mut mirrored, offer.lists.get(&List::Tools).map(Vec::as_slice).unwrap_or_default());
+        }
         Arc::new(Self {
+            mirrored: Mutex::new(mirrored),
             catalogs: Mutex::default(),
             file,
             kept: Mutex::new(kept),
@@ -163,6 +170,16 @@ impl Book {
     /// The server gave no sign in this era; perhaps it was only slow.
     pub(crate) fn shunned(&self, era: Era) {
         lock(&self.shunned).note(era, Knowledge::Refused);
+    }
+
+    /// Takes down what tools say of themselves, whoever it is told.
+    pub(crate) fn note_tools(&self, pages: &[RawJson]) {
+        mirrored::note(&mut lock(&self.mirrored), pages);
+    }
+
+    /// The arguments of a tool that have headers, as far as the tool is known.
+    pub(crate) fn mirrored(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        lock(&self.mirrored).get(tool).cloned()
     }
 
     pub(crate) fn note(&self, kind: &str, offer: Arc<Offer>) {

@@ -4,6 +4,7 @@ use crate::client::{ClientKind, Declaration, Introduction};
 use crate::fault::Fault;
 use crate::hub::Hub;
 use crate::mailbox::{Mailbox, MailboxLimits, Outgoing, OutgoingKind};
+use crate::mirrored::HeaderParameter;
 use crate::pool::Core;
 use crate::principal::Principal;
 use crate::session::Session;
@@ -143,6 +144,12 @@ impl Hub {
                 Asked(None)
             }
         }
+    }
+
+    /// The arguments of a tool that HTTP clients repeat in headers, as far as the tool is known.
+    #[must_use]
+    pub fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        self.core().book.mirrored(tool)
     }
 
     /// The session of a caller that opens none.

@@ -184,6 +184,7 @@ impl Catalog {
     pub(crate) fn opened(&self, handshake: &Handshake) -> bool {
         let introduction = Some(handshake.into());
         let tools = handshake.tools.clone();
+        self.book.note_tools(&tools);
         let (mut changed, mut tools_changed) = (false, false);
         self.change(|offer| {
             tools_changed = offer.lists.get(&List::Tools).is_some_and(|known| *known != tools);
@@ -197,6 +198,9 @@ impl Catalog {
 
     /// Takes down all pages of a list, and returns whether it is other than before.
     pub(crate) fn listed(&self, list: List, pages: &[RawJson]) -> bool {
+        if list == List::Tools {
+            self.book.note_tools(pages);
+        }
         let (mut known, mut changed) = (false, false);
         self.change(|offer| {
             let before = offer.lists.insert(list, pages.to_vec());

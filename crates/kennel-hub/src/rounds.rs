@@ -96,7 +96,10 @@ impl Exchange {
         let Some(pending) = state.pending.get_mut(carrier) else { return Ok(()) };
         let rounds = pending.rounds.get_or_insert_default();
         let is_first = rounds.questions.is_empty();
-        rounds.questions.insert(format!("kennel-{number}"), Posed { number, request });
+        // Under the name that the process gives it, where that is one.
+        let named = id.as_str().filter(|name| !rounds.questions.contains_key(&**name));
+        let name = named.map_or_else(|| format!("kennel-{number}"), std::borrow::Cow::into_owned);
+        rounds.questions.insert(name, Posed { number, request });
         if is_first && matches!(pending.stage, Stage::Sent(_)) {
             let exchange = self.me.clone();
             self.core.tasks.spawn(async move {
