@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use crate::level::{LEVEL, Level};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Pending, Purpose, Stage};
+use crate::rounds::Rounds;
 use bytes::Bytes;
 use kennel_supervisor::{FeedError, Generation, Instance, Link};
 use kennel_wire::{Era, ErrorCode, Id, Kind, Message, RawJson, success_response};
@@ -211,7 +212,10 @@ impl Exchange {
                 if let Some(level) = pending.level {
                     self.have_logged(state, level);
                 }
-                pending.origin = pending.subject.may_ask().then(|| (message.clone(), 0));
+                if pending.subject.may_ask() {
+                    pending.origin = Some((message.clone(), 0));
+                    pending.rounds = Rounds::of(message);
+                }
             }
             (Era::Modern, Era::Modern) => pending.level = Level::wanted(message),
             (Era::Legacy, Era::Legacy) => {}

@@ -12,7 +12,7 @@ use crate::seal::{Errand, Mark, Ticket};
 use crate::withdraw::cancellation;
 use bytes::Bytes;
 use kennel_supervisor::{Generation, Instance};
-use kennel_wire::{ErrorCode, Id, Message, RawJson, meta, success_response};
+use kennel_wire::{ErrorCode, Id, Message, RawJson, ValueKind, meta, success_response};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,8 @@ const GRACE: Duration = Duration::from_millis(3);
 pub(crate) struct Rounds {
     /// What the client has not answered yet, by the names under which it is told.
     questions: BTreeMap<String, Posed>,
+    /// What the client has brought before it was asked, by the names under which it would be.
+    brought: BTreeMap<String, RawJson>,
     /// The answer of the process, where it came while nobody waited for it.
     held: Option<Message>,
     /// When the client has to be back.
@@ -43,7 +45,14 @@ struct Posed {
 }
 
 impl Rounds {
-    /// Takes the questions.
+    /// Those of a request that brings answers before anything was asked; none where it brings none.
+    pub(crate) fn of(request: &Message) -> Option<Box<Self>> {
+        let brought = request.field(&["params", INPUT_RESPONSES]).ok()??.members();
+        let brought: BTreeMap<_, _> = brought.into_iter().filter(is_answer).collect();
+        (!brought.is_empty()).then(|| Box::new(Self { brought, ..Self::default() }))
+    }
+
+    /// The numbers of the questions.
     pub(crate) fn questions(&self) -> impl Iterator<Item = i64> {
         self.questions.values().map(|posed| posed.number)
     }
@@ -79,11 +88,22 @@ impl Exchange {
             let text = "the client has no request that could be answered with a question";
             return Err((ErrorCode::INTERNAL_ERROR, text.to_owned()));
         };
+        let Some(pending) = state.pending.get_mut(carrier) else { return Ok(()) };
+        let rounds = pending.rounds.get_or_insert_default();
         let number = self.core.next_question();
+        // Under the name that the process gives it, where that is one.
+        let named = id.as_str().filter(|name| !rounds.questions.contains_key(&**name));
+        let name = named.map_or_else(|| format!("kennel-{number}"), std::borrow::Cow::into_owned);
+        if let Some(answer) = rounds.brought.remove(&name) {
+            Self::tell(state, &success_response(id, &answer));
+            return Ok(());
+        }
         let method = message.method().unwrap_or_default();
         let mut request = vec![("method", RawJson::string(&method))];
         request.extend(message.params().map(|params| ("params", params)));
         let request = RawJson::object(request.iter().map(|(name, value)| (*name, value)));
+        let is_first = rounds.questions.is_empty();
+        rounds.questions.insert(name, Posed { number, request });
         let question = Question {
             generation,
             id: id.clone(),
@@ -92,14 +112,6 @@ impl Exchange {
             mailbox: None,
             carrier: Some(carrier),
         };
-        state.backward.note(number, question);
-        let Some(pending) = state.pending.get_mut(carrier) else { return Ok(()) };
-        let rounds = pending.rounds.get_or_insert_default();
-        let is_first = rounds.questions.is_empty();
-        // Under the name that the process gives it, where that is one.
-        let named = id.as_str().filter(|name| !rounds.questions.contains_key(&**name));
-        let name = named.map_or_else(|| format!("kennel-{number}"), std::borrow::Cow::into_owned);
-        rounds.questions.insert(name, Posed { number, request });
         if is_first && matches!(pending.stage, Stage::Sent(_)) {
             let exchange = self.me.clone();
             self.core.tasks.spawn(async move {
@@ -109,6 +121,7 @@ impl Exchange {
                 }
             });
         }
+        state.backward.note(number, question);
         Ok(())
     }
 
@@ -210,7 +223,7 @@ impl Exchange {
         (pending.began, pending.heard) = (Instant::now(), Instant::now());
         rounds.expires = None;
         let mut answered = Vec::new();
-        for (name, answer) in answers {
+        for (name, answer) in answers.into_iter().filter(is_answer) {
             answered.extend(rounds.questions.remove(&name).map(|posed| (posed.number, answer)));
         }
         let held = rounds.held.take();
@@ -285,6 +298,11 @@ impl crate::pool::Core {
     fn milliseconds(&self) -> u64 {
         u64::try_from(self.epoch.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+/// Whether something brought can be an answer at all; otherwise it is asked for again.
+fn is_answer((_, answer): &(String, RawJson)) -> bool {
+    answer.kind() == ValueKind::Object
 }
 
 /// The mark of a request, the same for all its rounds.

@@ -94,6 +94,25 @@ async fn what_is_asked_at_once_comes_at_once_and_what_is_not_answered_comes_agai
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_client_brings_unasked_is_at_hand_when_it_is_asked() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let brought = json!({ "inputResponses": { "q": { "action": "accept" }, "other": { "action": "decline" } } });
+    let (asked, mailbox) = ask(&scene, &caller(), with(request(1, "tools/call", &able()), &brought));
+    let mut process = scene.process().await;
+    let call = process.expect("tools/call").await;
+    assert_eq!(call["params"].get("inputResponses"), None);
+    process.ask(json!("q"), "elicitation/create", json!({ "message": "name?" })).await;
+    let said: Value = serde_json::from_str(&process.line().await.expect("an answer")).unwrap();
+    assert_eq!(said, json!({ "jsonrpc": "2.0", "id": "q", "result": { "action": "accept" } }));
+    // Once: the same question again is one.
+    process.ask(json!("q"), "elicitation/create", json!({ "message": "name?" })).await;
+    assert_eq!(names(&answer(&mailbox).await), ["q"]);
+    asked.answered();
+    process.answer(&call, text("done")).await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_comes_while_nobody_waits_is_kept() {
     let scene = Scene::new(calm(ProcessModel::PerSession));
     let (process, call, question) = asked_back(&scene, &caller()).await;

@@ -24,6 +24,8 @@ pub(crate) struct Question {
 pub(crate) enum IdKind {
     Number,
     Text,
+    /// The key, by which a bridge can name the question to a modern client.
+    Key,
 }
 
 /// When a modern result that asks has a `requestState`.
@@ -43,7 +45,12 @@ impl Question {
     /// Asks the user for one text.
     pub(crate) fn form(key: &str, message: &str, property: &str) -> Self {
         let schema = json!({"type": "object", "properties": {property: {"type": "string"}}, "required": [property]});
-        Self::new(key, "elicitation/create", json!({"message": message, "requestedSchema": schema}))
+        Self::new(key, "elicitation/create", json!({"message": message, "requestedSchema": schema})).with_key_id()
+    }
+
+    /// The same with the key as the id.
+    pub(crate) fn with_key_id(self) -> Self {
+        Self { id: IdKind::Key, ..self }
     }
 
     /// The same with a text as the id, where the others have a number.

@@ -9,15 +9,22 @@ impl Call {
     /// Asks the client several things at once by requests of the server, and waits for all answers.
     pub(crate) fn ask_and_wait(&self, questions: &[Question]) -> Result<Vec<Answer>, NoResult> {
         let calls = &self.server.calls;
-        let questions: Vec<(String, &Question)> = (questions.iter())
+        let mut questions: Vec<(String, &Question)> = (questions.iter())
             .map(|question| match question.id {
                 IdKind::Number => (calls.next_id(), question),
                 IdKind::Text => (format!(r#""sample-{}""#, calls.next_id()), question),
+                IdKind::Key => (format!(r#""{}""#, question.key), question),
             })
             .collect();
-        for (id, _) in &questions {
-            lock(&calls.asked).insert(id.clone(), Arc::clone(&self.progress));
+        let mut asked = lock(&calls.asked);
+        for (id, question) in &mut questions {
+            if asked.contains_key(id) {
+                // Another call asks the same just now.
+                *id = format!(r#""{}-{}""#, question.key, calls.next_id());
+            }
+            asked.insert(id.clone(), Arc::clone(&self.progress));
         }
+        drop(asked);
         for (id, question) in &questions {
             self.server.output.request(id, question.method, &question.params.to_string());
         }
