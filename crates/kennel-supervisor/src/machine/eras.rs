@@ -55,6 +55,11 @@ impl Eras {
         self.now = self.refused.map(other).or(self.proven).unwrap_or(self.plan.first);
     }
 
+    /// The operator wants another attempt: what the server refused it may have learnt meanwhile.
+    pub(super) fn forget_refusals(&mut self) {
+        self.refused = None;
+    }
+
     /// A process is ready.
     pub(super) fn opened(&mut self) {
         self.proven = Some(self.now);
@@ -64,7 +69,7 @@ impl Eras {
 
     /// Whether a process that is silent will be tried in the other era, so that it need not be waited for that long.
     pub(super) fn is_probing(&self) -> bool {
-        self.now == Era::Modern && self.aside.is_none() && !self.is_certain()
+        self.now == Era::Modern && !self.is_certain()
     }
 
     /// Whether nothing but a refusal in so many words speaks for the other era.
@@ -77,6 +82,10 @@ impl Eras {
         // A legacy server that is slow or broken says nothing about its era by that; neither does one whose era is known.
         let is_hint = how == GivenUp::Refused || self.is_probing() || (self.now == Era::Modern && self.aside.is_some());
         if !is_hint {
+            if self.now == Era::Modern {
+                // What spoke against the legacy era may have been another trouble.
+                self.refused = None;
+            }
             return Verdict { is_refused: false, failure: Some(failure) };
         }
         let is_refused = how != GivenUp::Silent;
@@ -89,8 +98,9 @@ impl Eras {
             self.now = other(self.now);
             return Verdict { is_refused, failure: None };
         };
-        // Of two refusals neither counts, so that the next attempt begins as the first one did.
-        let counts = how == GivenUp::Refused && first_how != GivenUp::Refused;
+        // Of two refusals neither counts, so that the next attempt begins as the first one did. A server that was silent
+        // may speak that era and be slow.
+        let counts = how == GivenUp::Refused && first_how == GivenUp::Silent;
         self.refused = Some(self.now).filter(|_| counts);
         let became = if is_refused { "was refused too" } else { "was not opened either" };
         let remark = format!("the {} {became}: {}", name(self.now), failure.cause);

@@ -74,6 +74,8 @@ fn when_both_are_given_up_the_first_is_told_with_what_became_of_the_second() {
         assert_eq!(give_up(&mut eras, then), (then != Silent, expected));
         eras.begin();
         assert_eq!(eras.now(), first, "{first:?} {how:?} {then:?}");
+        let probing = first == Modern && how != Silent;
+        assert_eq!(eras.is_probing(), probing, "{first:?} {how:?} {then:?}");
     }
 }
 
@@ -119,6 +121,18 @@ fn a_slow_modern_server_gets_more_time_once_it_has_refused_the_legacy_era() {
     give_up(&mut eras, Refused);
     eras.begin();
     assert_eq!((eras.now(), eras.is_probing()), (Modern, false));
+    assert_eq!(give_up(&mut eras, Silent), plain("Silent Modern"));
+    eras.begin();
+    assert!(eras.is_probing(), "if that was not it, both eras are tried again");
+}
+
+#[test]
+fn what_was_refused_is_tried_again_for_the_operator() {
+    let mut eras = eras(Modern);
+    give_up(&mut eras, Refused);
+    eras.forget_refusals();
+    eras.begin();
+    assert_eq!((eras.now(), eras.is_probing()), (Modern, true));
 }
 
 #[test]

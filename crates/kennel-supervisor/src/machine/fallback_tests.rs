@@ -166,7 +166,7 @@ fn what_is_wanted_meanwhile_wins() {
     let effects = bench.tell(Input::Ended(fault()));
     assert_eq!((starts(&effects), count(&effects, &Effect::Quit)), (0, 1));
     let mut bench = asked(MODERN_FIRST);
-    bench.pass(10 * SECOND);
+    bench.tell(Input::Refused(refusal("no")));
     bench.tell(Input::Restart);
     assert_eq!(starts(&bench.tell(Input::Ended(fault()))), 1);
     assert_eq!(bench.machine.era(), Era::Modern, "the operator begins anew");

@@ -179,6 +179,7 @@ impl Machine {
             return;
         }
         self.restarts.clear();
+        self.eras.forget_refusals();
         let cause = "restarted by the operator";
         match &mut self.life {
             Life::Stopping { then, .. } => *then = Then::Start,
