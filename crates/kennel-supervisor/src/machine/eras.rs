@@ -98,9 +98,9 @@ impl Eras {
             self.now = other(self.now);
             return Verdict { is_refused, failure: None };
         };
-        // Of two refusals neither counts, so that the next attempt begins as the first one did. A server that was silent
-        // may speak that era and be slow.
-        let counts = how == GivenUp::Refused && first_how == GivenUp::Silent;
+        // Of two refusals neither counts, so that the next attempt begins as the first one did. But a server that was
+        // silent in the modern era and has now refused the legacy one may speak the modern one and be slow.
+        let counts = first_how == GivenUp::Silent;
         self.refused = Some(self.now).filter(|_| counts);
         let became = if is_refused { "was refused too" } else { "was not opened either" };
         let remark = format!("the {} {became}: {}", name(self.now), failure.cause);
