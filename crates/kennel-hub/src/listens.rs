@@ -10,7 +10,7 @@ use crate::pending::{Number, Purpose};
 use crate::withdraw::cancellation;
 use bytes::Bytes;
 use kennel_supervisor::{Generation, Handshake, Link};
-use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, meta, notification, request, success_response};
+use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, ValueKind, meta, notification, request, success_response};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::{BTreeSet, HashMap};
@@ -142,7 +142,8 @@ impl Exchange {
     ) -> Result<(), Fault> {
         let invalid = |text: String| Fault::refused(ErrorCode::INVALID_PARAMS, text);
         let filter = message.field(&["params", "notifications"]).ok().flatten();
-        let filter = filter.ok_or_else(|| invalid("`params.notifications` is missing".to_owned()))?;
+        let filter = filter.filter(|filter| filter.kind() == ValueKind::Object);
+        let filter = filter.ok_or_else(|| invalid("`params.notifications` is missing or no object".to_owned()))?;
         let filter: Filter = serde_json::from_slice(filter.as_bytes())
             .map_err(|error| invalid(format!("`params.notifications` cannot be read: {error}")))?;
         let limit = self.core.settings.limits.session_requests;

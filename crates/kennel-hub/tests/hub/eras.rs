@@ -1,0 +1,91 @@
+//! In which era processes are opened: as their clients talk, as the server can, and as was found out before.
+
+use crate::callers::{answer, ask, request};
+use crate::support::{Plan, Profile, Scene, calm};
+use kennel_hub::{Caller, CatalogPlace, Principal, ProcessModel};
+use kennel_wire::Era;
+use serde_json::{Value, json};
+
+fn scene(era: Era, model: ProcessModel, catalog: Option<CatalogPlace>) -> Scene {
+    let plan = Plan { era: None, catalog, ..calm(model) };
+    Scene::with(plan, move |_| Profile { era, ..Profile::default() })
+}
+
+/// Asks a server what it is, as a client without a session.
+async fn discovered(scene: &Scene, principal: &str) -> Value {
+    let caller = Caller::new(Principal::new(principal));
+    let (asked, mailbox) = ask(scene, &caller, request(1, "server/discover", &json!({})));
+    let discovered = answer(&mailbox).await;
+    asked.answered();
+    discovered
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_with_a_session_reaches_a_modern_server_by_its_second_process() {
+    let scene = scene(Era::Modern, ProcessModel::PerSession, None);
+    let client = scene.guest("ann", json!({})).await;
+    assert_eq!(client.introduction["result"]["serverInfo"]["name"], "fake");
+    scene.process().await.ended().await;
+    let _second = scene.process().await;
+    scene.starts_nothing().await;
+    // The next one knows.
+    let _other = scene.guest("bob", json!({ "roots": {} })).await;
+    let _third = scene.process().await;
+    scene.starts_nothing().await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_without_a_session_reaches_an_old_server_by_its_second_process() {
+    let scene = scene(Era::Legacy, ProcessModel::PerSession, None);
+    let said = discovered(&scene, "ann").await;
+    assert_eq!(said["result"]["supportedVersions"][0], "2026-07-28", "{said}");
+    scene.process().await.ended().await;
+    let _second = scene.process().await;
+    scene.starts_nothing().await;
+    discovered(&scene, "bob").await;
+    let _third = scene.process().await;
+    scene.starts_nothing().await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_found_out_is_remembered() {
+    for model in [ProcessModel::Shared, ProcessModel::PerSession] {
+        let directory = tempfile::tempdir().unwrap();
+        let place = CatalogPlace { directory: directory.path().to_owned(), fingerprint: "f".to_owned() };
+        let first = scene(Era::Legacy, model, Some(place.clone()));
+        discovered(&first, "ann").await;
+        first.process().await.ended().await;
+        first.process().await;
+        first.end().await;
+        let second = scene(Era::Legacy, model, Some(place));
+        // From memory, and then with the right process at once.
+        assert_eq!(discovered(&second, "ann").await["result"]["capabilities"]["tools"], json!({ "listChanged": true }));
+        let _process = second.process().await;
+        second.starts_nothing().await;
+        second.end().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_of_both_eras_share_a_process() {
+    for era in [Era::Legacy, Era::Modern] {
+        let scene = scene(era, ProcessModel::Shared, None);
+        let old = scene.guest("ann", json!({})).await;
+        let stream = old.call(1, "echo");
+        let caller = Caller::new(Principal::new("bob"));
+        let (asked, mailbox) = ask(&scene, &caller, request(1, "tools/call", &json!({})));
+        let (mut process, first) = scene.process_that_hears("tools/call").await;
+        let second: Value = serde_json::from_str(&process.line().await.unwrap()).unwrap();
+        for call in [&first, &second] {
+            let result = json!({ "resultType": "complete", "content": [{ "type": "text", "text": call["id"] }] });
+            process.answer(call, result).await;
+        }
+        let one = stream.response().await["result"]["content"][0]["text"].clone();
+        let other = answer(&mailbox).await["result"]["content"][0]["text"].clone();
+        assert_ne!(one, other);
+        asked.answered();
+        scene.end().await;
+    }
+}
