@@ -20,7 +20,7 @@ fn scene(era: Era) -> Scene {
     let plan = Plan { era: Some(era), ..calm(ProcessModel::PerSession) };
     Scene::with(plan, move |_| {
         let capabilities = json!({ "tools": {}, "resources": { "subscribe": true } });
-        Profile { era, capabilities, ..Profile::default() }
+        Profile { capabilities, era, ..Profile::default() }
     })
 }
 
