@@ -24,6 +24,8 @@ pub(crate) enum Door {
     Heedless(&'static str),
     /// By Streamable HTTP, with a session.
     Session(&'static str),
+    /// By POST of requests that stand for themselves (2026-07-28).
+    Modern(&'static str),
     /// By WebSocket.
     Socket(&'static str),
 }
@@ -42,6 +44,7 @@ impl Caller {
             Door::Pipe => Self::Pipe(Pipe::start(server)?),
             Door::Post(path) => return Ok(Self::Http(Http::connect(port, path).await?)),
             Door::Heedless(path) => return Ok(Self::Http(Http::connect(port, path).await?.with_session(NO_SESSION))),
+            Door::Modern(path) => return Ok(Self::Http(Http::connect(port, path).await?.without_session())),
             Door::Session(path) => Self::Http(Http::connect(port, path).await?),
             Door::Socket(path) => Self::Socket(Socket::connect(port, path).await?),
         };
@@ -64,7 +67,11 @@ impl Caller {
     /// A request to `echo` a message of that many bytes, to be called over and over.
     pub(crate) fn prepare(&self, tool_prefix: &str, bytes: usize) -> Prepared {
         let message = message::text(bytes);
-        let request = message::call(&format!("{tool_prefix}echo"), &json!({ "message": message }));
+        let tool = format!("{tool_prefix}echo");
+        let request = match self {
+            Self::Http(http) if http.is_modern() => message::modern_call(&tool, &json!({ "message": message })),
+            _ => message::call(&tool, &json!({ "message": message })),
+        };
         let (before, behind) = self.around(request.len());
         Prepared::new(&before, &request, behind, &message)
     }

@@ -49,27 +49,35 @@ pub(crate) fn all(places: &Places, others: Peers) -> io::Result<Vec<Program>> {
     let floor = program("floor", Kind::Floor, Door::Heedless("/"), move |port| {
         Ok(words(&own, [SERVE_FLOOR.into(), port.to_string().into(), fixture.clone().into()]))
     });
-    let mut shared = kennel("kennel, shared", Kind::Shared, "shared", Acquaintance::Known, places);
+    let mut shared = kennel("kennel, shared", Kind::Shared, "shared", Acquaintance::Known, places, &[]);
     shared.doors = vec![
         ("kennel, shared", Door::Session("/mcp")),
         ("kennel, shared, /rpc", Door::Post("/rpc")),
         ("kennel, shared, /ws", Door::Socket("/ws")),
+        ("kennel, shared, modern client", Door::Modern("/mcp")),
     ];
-    let per_session = kennel("kennel, per session", Kind::PerSession, "per-session", Acquaintance::Known, places);
-    let mut all = vec![direct, bare, floor, shared, per_session];
+    let mut modern =
+        kennel("kennel, modern server", Kind::Modern, "shared", Acquaintance::New, places, &["--era", "modern"]);
+    modern.doors = vec![
+        ("kennel, modern server", Door::Session("/mcp")),
+        ("kennel, modern server and client", Door::Modern("/mcp")),
+    ];
+    let per_session = kennel("kennel, per session", Kind::PerSession, "per-session", Acquaintance::Known, places, &[]);
+    let mut all = vec![direct, bare, floor, shared, per_session, modern];
     if others == Peers::Invited {
         all.extend(peers(places));
     }
     Ok(all)
 }
 
-/// Kennel, with everything that it does by default.
+/// Kennel, with everything that it does by default, before the fixture with these options.
 pub(crate) fn kennel(
     name: &'static str,
     kind: Kind,
     model: &'static str,
     acquaintance: Acquaintance,
     places: &Places,
+    options: &'static [&'static str],
 ) -> Program {
     let (scratch, fixture) = (places.scratch.clone(), places.fixture.clone());
     let starts = AtomicU32::new(0);
@@ -90,7 +98,9 @@ pub(crate) fn kennel(
             "--".into(),
             fixture.clone().into(),
         ];
-        Ok(self::words(Path::new(env!("CARGO_BIN_EXE_kennel")), words))
+        let mut command = self::words(Path::new(env!("CARGO_BIN_EXE_kennel")), words);
+        command.args(options);
+        Ok(command)
     })
 }
 

@@ -22,7 +22,8 @@ const FIXTURE: &str = "kennel-fixture";
 
 /// Kills under every program, each started anew.
 pub(crate) async fn measure(entrants: &[Entrant], places: &Places) -> io::Result<Vec<Promise>> {
-    let programs: Vec<&Program> = entrants.iter().map(|entrant| &entrant.program).collect();
+    let programs = entrants.iter().map(|entrant| &entrant.program).filter(|program| program.kind != Kind::Modern);
+    let programs: Vec<&Program> = programs.collect();
     let gateways = || programs.iter().filter(|program| program.command.is_some() && program.kind != Kind::Bare);
     let title = "the server is killed under a call";
     head(title, &["program", "the call", "the next call of the session", "a call of a new session"]);

@@ -9,6 +9,8 @@ use tokio::net::TcpStream;
 use crate::message::last_event;
 
 const BUFFER: usize = 64 << 10;
+/// The headers of a call that stands for itself.
+const MODERN: &str = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: echo\r\n";
 
 /// A connection.
 pub(crate) struct Http {
@@ -16,6 +18,7 @@ pub(crate) struct Http {
     port: u16,
     path: &'static str,
     session: Option<String>,
+    is_modern: bool,
     line: Vec<u8>,
     body: Vec<u8>,
 }
@@ -34,12 +37,21 @@ impl Http {
     /// Connects to a server of this machine.
     pub(crate) async fn connect(port: u16, path: &'static str) -> io::Result<Self> {
         let stream = open(port).await?;
-        Ok(Self { stream, port, path, session: None, line: Vec::new(), body: Vec::new() })
+        Ok(Self { stream, port, path, session: None, is_modern: false, line: Vec::new(), body: Vec::new() })
     }
 
     /// The same connection for a session that was never opened.
     pub(crate) fn with_session(self, id: &str) -> Self {
         Self { session: Some(id.to_owned()), ..self }
+    }
+
+    /// The same connection for calls of `echo` that stand for themselves.
+    pub(crate) fn without_session(self) -> Self {
+        Self { is_modern: true, ..self }
+    }
+
+    pub(crate) fn is_modern(&self) -> bool {
+        self.is_modern
     }
 
     /// Connects again, with the same session, if the server has closed the connection.
@@ -57,6 +69,7 @@ impl Http {
         let (path, port) = (self.path, self.port);
         let session = match &self.session {
             Some(id) => format!("mcp-session-id: {id}\r\nmcp-protocol-version: 2025-06-18\r\n"),
+            None if self.is_modern => MODERN.to_owned(),
             None => String::new(),
         };
         format!(

@@ -43,7 +43,11 @@ pub(crate) async fn measure(entrants: &[Entrant], places: &Places) -> io::Result
         &["program", "RSS MiB", "PSS MiB", "PSS of its helpers MiB", "sessions", "RSS per idle session KiB"],
     );
     let mut promises = Vec::new();
-    for program in entrants.iter().map(|entrant| &entrant.program).filter(|program| program.command.is_some()) {
+    for program in entrants
+        .iter()
+        .map(|entrant| &entrant.program)
+        .filter(|program| program.command.is_some() && program.kind != Kind::Modern)
+    {
         let figures = match one(program, places, Idle::Connected).await {
             Ok(figures) => figures,
             Err(error) if program.kind == Kind::Peer => {
@@ -89,7 +93,7 @@ async fn one(program: &Program, places: &Places, idle: Idle) -> io::Result<Figur
         helpers.filter_map(|helper| memory(helper.id).ok()).fold(0.0, |sum, memory| sum + memory.proportional);
     let sessions = match program.kind {
         Kind::PerSession | Kind::Peer => FEW,
-        Kind::Direct | Kind::Bare | Kind::Floor | Kind::Shared => MANY,
+        Kind::Direct | Kind::Bare | Kind::Floor | Kind::Shared | Kind::Modern => MANY,
     };
     let mut kept = Vec::new();
     for _ in 0..sessions {

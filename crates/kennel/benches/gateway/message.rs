@@ -23,6 +23,17 @@ pub(crate) fn call(tool: &str, arguments: &Value) -> String {
     format!(r#"{BEFORE_ID}{FIRST_ID},"method":"tools/call","params":{params}}}"#)
 }
 
+/// A request to call a tool that says what it is (2026-07-28).
+pub(crate) fn modern_call(tool: &str, arguments: &Value) -> String {
+    let about = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": about });
+    format!(r#"{BEFORE_ID}{FIRST_ID},"method":"tools/call","params":{params}}}"#)
+}
+
 /// Text of about so many bytes, as tools return it: lines, quotes, numbers.
 pub(crate) fn text(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 80);

@@ -47,6 +47,8 @@ pub(crate) enum Kind {
     Shared,
     /// Kennel with a process for each session.
     PerSession,
+    /// Kennel with one process for all that speaks without sessions; only its traffic is measured.
+    Modern,
     /// Somebody else's gateway.
     Peer,
 }
