@@ -26,6 +26,16 @@
 //! | the answer to `tasks/list`, where clients share a process | what is not the client's own is left out of `tasks` |
 //! | the result of a tool that is larger than [`Limits::result_bytes`] | replaced by a link to where it is kept |
 //!
+//! Where client and process are of different eras (`dialect`), moreover:
+//!
+//! | message | changed |
+//! |---|---|
+//! | a modern request to a process of the old era | what `params._meta` says of its sender, `inputResponses` and `requestState` are left out |
+//! | a request of the old era to a modern process | who asks is put into `params._meta` |
+//! | an answer to a modern client | `resultType`, `serverInfo`, and for lists and resources `ttlMs` and `cacheScope` are added; -32002 becomes -32602 |
+//! | an answer to a client of the old era | -32602 for a resource becomes -32002 |
+//! | notifications on a stream of `subscriptions/listen` | its id in `params._meta` |
+//!
 //! Line ends between tokens become spaces on the way to a process. Every other byte stays as it was.
 #![forbid(unsafe_code)]
 
