@@ -2,7 +2,7 @@
 
 use crate::catalog::{List, next_cursor};
 use crate::client::Client;
-use crate::dialect::{self, error_code};
+use crate::dialect::{self, Subject, error_code};
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
@@ -44,6 +44,7 @@ impl Exchange {
                 let (client, mailbox, id) = (Arc::clone(client), Arc::clone(mailbox), id.clone());
                 match &pending.purpose {
                     Purpose::Task => self.task_began(&client, generation, number, token.as_ref(), message),
+                    Purpose::Tool if client.introduction.takes_tasks => self.became_task(&client, message),
                     Purpose::AboutTask(task) if succeeded => self.task_answered(task, message),
                     Purpose::Subscribe(uri) if succeeded => client.subscribe(uri),
                     Purpose::Unsubscribe(uri) if succeeded => self.unsubscribed(&client, uri),
@@ -171,7 +172,9 @@ async fn keep(core: Arc<Core>, client: Arc<Client>, result: RawJson, id: Id, mai
     let message = match core.results.keep(&client, result, &id).await {
         Ok(answer) => {
             core.counters.kept_results.add();
-            answer
+            let modern = Message::parse(answer.clone()).ok().filter(|_| client.is_modern());
+            let modern = modern.and_then(|answer| dialect::new_answer(&answer, &id, Subject::Call, None).ok());
+            modern.unwrap_or(answer)
         }
         Err(error) => {
             let limit = core.settings.limits.result_bytes;

@@ -48,6 +48,8 @@ pub(crate) struct Introduction {
     pub(crate) version: Option<ProtocolVersion>,
     /// What it can be asked.
     pub(crate) capabilities: Capabilities,
+    /// Whether it takes a task for an answer (the extension of 2026-07-28).
+    pub(crate) takes_tasks: bool,
 }
 
 /// What a client can be asked.
@@ -99,6 +101,7 @@ impl Introduction {
             params,
             version: version.parse().ok(),
             capabilities: Capabilities::of(&capabilities),
+            takes_tasks: false,
             declared: declared(info, capabilities),
         })
     }
@@ -122,6 +125,7 @@ impl Introduction {
             params: RawJson::object(members),
             version: Some(ProtocolVersion::LATEST_LEGACY),
             capabilities: Capabilities::of(&capabilities),
+            takes_tasks: takes_tasks(&capabilities),
             declared: declared(info, capabilities),
         }
     }
@@ -130,6 +134,12 @@ impl Introduction {
     pub(crate) fn meta(&self) -> RawJson {
         RawJson::object(self.declared.iter().map(|(name, value)| (*name, value)))
     }
+}
+
+fn takes_tasks(capabilities: &RawJson) -> bool {
+    let extensions = capabilities.members().into_iter().find(|(name, _)| name == "extensions");
+    let extensions = extensions.map(|(_, extensions)| extensions.members()).unwrap_or_default();
+    extensions.iter().any(|(name, _)| name == "io.modelcontextprotocol/tasks")
 }
 
 fn declared(info: RawJson, capabilities: RawJson) -> Vec<(&'static str, RawJson)> {

@@ -3,7 +3,7 @@
 
 use crate::catalog::{List, Offering};
 use crate::client::Client;
-use crate::exchange::{Delivery, Exchange, State, line};
+use crate::exchange::{Delivery, Exchange, Sharing, State, line};
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Number, Purpose};
@@ -28,6 +28,8 @@ pub(crate) struct Filter {
     prompts_list_changed: bool,
     resources_list_changed: bool,
     pub(crate) resource_subscriptions: BTreeSet<String>,
+    /// Tasks of a modern process (the extension of 2026-07-28).
+    task_ids: BTreeSet<String>,
 }
 
 impl Filter {
@@ -47,6 +49,7 @@ impl Filter {
             prompts_list_changed: self.prompts_list_changed && handshake.has_capability("prompts"),
             resources_list_changed: self.resources_list_changed && handshake.has_capability("resources"),
             resource_subscriptions: if subscribes { self.resource_subscriptions.clone() } else { BTreeSet::new() },
+            task_ids: BTreeSet::new(),
         }
     }
 
@@ -74,6 +77,8 @@ pub(crate) struct Listen {
     mailbox: Arc<Mailbox>,
     /// How the client calls it.
     id: Id,
+    /// As the client asked for it, for a modern process to judge.
+    request: Message,
     filter: Filter,
     is_acknowledged: bool,
 }
@@ -152,11 +157,15 @@ impl Exchange {
         if let Some(fault) = &state.ended {
             return Err(fault.clone());
         }
+        if self.sharing == Sharing::Shared && filter.task_ids.iter().any(|task| !state.tasks.is_of(task, client)) {
+            return Err(invalid("there is no such task".to_owned()));
+        }
         if state.listens.streams.len() >= limit {
             return Err(Fault::saturated("streams of this server", limit));
         }
         let (client, mailbox) = (Arc::clone(client), Arc::clone(mailbox));
-        let listen = Listen { client, mailbox, id: id.clone(), filter, is_acknowledged: false };
+        let request = message.clone();
+        let listen = Listen { client, mailbox, id: id.clone(), request, filter, is_acknowledged: false };
         state.listens.streams.insert(number, listen);
         let link = state.link.clone();
         let deliveries = link.map(|link| self.connect(&mut state, &link, number));
@@ -173,11 +182,9 @@ impl Exchange {
         let Some(listen) = state.listens.streams.get_mut(&number) else { return Vec::new() };
         match link.handshake.era {
             Era::Modern => {
-                let params = RawJson::object([
-                    ("_meta", &listen.client.introduction.meta()),
-                    ("notifications", &listen.filter.raw()),
-                ]);
-                let _ = link.input.send(line(&request(&Id::number(number), "subscriptions/listen", &params)));
+                if let Ok(rewrite) = listen.request.rewrite().id(&Id::number(number)) {
+                    let _ = link.input.send(rewrite.finish_line());
+                }
                 Vec::new()
             }
             Era::Legacy => {
@@ -210,6 +217,7 @@ impl Exchange {
             prompts_list_changed: true,
             resources_list_changed: true,
             resource_subscriptions: wanted,
+            task_ids: BTreeSet::new(),
         };
         let number = self.next_number();
         let params = RawJson::object([

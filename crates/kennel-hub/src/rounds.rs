@@ -73,6 +73,7 @@ impl Rounds {
 
 /// Why a request cannot go on where it was left.
 type Refusal = &'static str;
+const RESTARTED: Refusal = "the server was restarted since this `requestState` was issued; make the request anew";
 
 impl Exchange {
     /// Notes a question of the process, to be answered with the request of the client that carries it.
@@ -183,10 +184,12 @@ impl Exchange {
     /// Takes a request that comes back with what it was asked for, if that is what it is.
     pub(crate) fn comes_back(&self, client: &Arc<Client>, message: &Message, id: &Id, mailbox: &Arc<Mailbox>) -> bool {
         let Some(ticket) = self.core.opened_ticket(message) else { return false };
-        let Errand::Resume { generation, number, round, .. } = ticket.errand else { return false };
+        let Errand::Resume { exchange, generation, number, round } = ticket.errand else { return false };
+        let is_here = if exchange == self.key { Ok(()) } else { Err(RESTARTED) };
         let resumed = self
             .core
             .is_valid(&ticket, client, message)
+            .and(is_here)
             .and_then(|()| self.resume(client, message, id, mailbox, (generation, number, round)));
         if let Err(text) = resumed {
             let message = Fault::refused(ErrorCode::INVALID_PARAMS, text).response(id);
@@ -208,8 +211,7 @@ impl Exchange {
         let token = message.progress_token().map_err(|_| "the progress token is neither text nor a number")?;
         let mut state = self.state();
         let link = state.link.clone().filter(|link| link.generation == generation);
-        let link =
-            link.ok_or("the server was restarted since this `requestState` was issued; make the request anew")?;
+        let link = link.ok_or(RESTARTED)?;
         let server = state.server.clone();
         let used = "this `requestState` was used already, or its request has ended; make the request anew";
         let pending = state.pending.get_mut(number).filter(|pending| {

@@ -27,7 +27,7 @@ impl Exchange {
         method: &str,
     ) -> Result<Purpose, &'static str> {
         match method {
-            "tasks/get" | "tasks/result" | "tasks/cancel" => {
+            "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
                 let Some(task) = text(message, TASK) else { return Ok(Purpose::Other) };
                 // A process of one client has no tasks of others; where there are several, what is nobody's is refused.
                 if self.sharing == Sharing::Shared && !self.state().tasks.is_of(&task, client) {
@@ -57,6 +57,15 @@ impl Exchange {
         let Some(task) = text(answer, CREATED) else { return };
         let progress = token.map(|token| Progress { generation, number, token: token.clone() });
         self.state().tasks.note(task, Owner { progress, ..Owner::new(client) });
+    }
+
+    /// A call was answered with a task, if it was: remembers whose that is.
+    pub(crate) fn became_task(&self, client: &Client, answer: &Message) {
+        if text(answer, &["result", "resultType"]).as_deref() == Some("task")
+            && let Some(task) = text(answer, &["result", "taskId"])
+        {
+            self.state().tasks.note(task, Owner::new(client));
+        }
     }
 
     /// A request about a task was answered: one that has ended reports nothing more.

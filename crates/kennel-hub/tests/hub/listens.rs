@@ -128,11 +128,11 @@ async fn other_tools_after_a_restart_are_news() {
 #[tokio::test(start_paused = true)]
 async fn a_modern_process_is_listened_to_directly() {
     let scene = scene(Era::Modern);
-    let (stream, mailbox) = listen(&scene, 7, &json!({ "toolsListChanged": true }));
+    let (stream, mailbox) = listen(&scene, 7, &json!({ "toolsListChanged": true, "unknown": [1] }));
     let mut process = scene.process().await;
     let own = heard(&mut process, "subscriptions/listen").await;
     let forwarded = heard(&mut process, "subscriptions/listen").await;
-    assert_eq!(forwarded["params"]["notifications"], json!({ "toolsListChanged": true }));
+    assert_eq!(forwarded["params"]["notifications"], json!({ "toolsListChanged": true, "unknown": [1] }));
     let acknowledgement =
         |id: &Value| json!({ "_meta": { meta::SUBSCRIPTION_ID: id }, "notifications": { "toolsListChanged": true } });
     process.notify("notifications/subscriptions/acknowledged", acknowledgement(&own["id"])).await;

@@ -1,7 +1,9 @@
 //! Tasks and elicitations that outlive their requests: they are their owner's, and so is what is said of them.
 
-use crate::support::{Guest, Process, Scene, calm};
-use kennel_hub::{OutgoingKind, ProcessModel};
+use crate::callers::{answer, ask, request, with};
+use crate::support::{Guest, Plan, Process, Profile, Scene, calm};
+use kennel_hub::{Caller, OutgoingKind, Principal, ProcessModel};
+use kennel_wire::Era;
 use serde_json::{Value, json};
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
@@ -203,5 +205,35 @@ async fn the_end_of_an_elicitation_is_told_to_whom_was_asked() {
     process.notify("notifications/elicitation/complete", json!({ "elicitationId": "unknown" })).await;
     ann.unsolicited.is_quiet().await;
     bob.unsolicited.is_quiet().await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_of_a_client_without_a_session_is_its_principals() {
+    let plan = Plan { era: Some(Era::Modern), ..calm(ProcessModel::Shared) };
+    let scene = Scene::with(plan, |_| Profile::modern(json!({ "tools": {} })));
+    let (ann, bob) = (Caller::new(Principal::new("ann")), Caller::new(Principal::new("bob")));
+    let able = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let (asked, mailbox) = ask(&scene, &ann, request(1, "tools/call", &able));
+    let (mut process, call) = scene.process_that_hears("tools/call").await;
+    process.answer(&call, json!({ "resultType": "task", "taskId": "t", "status": "working" })).await;
+    assert_eq!(answer(&mailbox).await["result"]["taskId"], "t");
+    asked.answered();
+    for (caller, method) in [(&bob, "tasks/get"), (&bob, "tasks/update"), (&bob, "tasks/cancel")] {
+        let (asked, mailbox) = ask(&scene, caller, with(request(2, method, &able), &json!({ "taskId": "t" })));
+        assert_eq!(answer(&mailbox).await["error"]["code"], -32602, "{method}");
+        asked.answered();
+    }
+    let filter = json!({ "notifications": { "taskIds": ["t"] } });
+    let (_refused, mailbox) = ask(&scene, &bob, with(request(3, "subscriptions/listen", &able), &filter));
+    assert_eq!(answer(&mailbox).await["error"]["code"], -32602);
+    let (_stream, _) = ask(&scene, &ann, with(request(3, "subscriptions/listen", &able), &filter));
+    let listen = process.expect("subscriptions/listen").await;
+    assert_eq!(listen["params"]["notifications"], filter["notifications"]);
+    let (asked, mailbox) = ask(&scene, &ann, with(request(4, "tasks/get", &able), &json!({ "taskId": "t" })));
+    let get = process.expect("tasks/get").await;
+    process.answer(&get, json!({ "resultType": "complete", "taskId": "t", "status": "completed" })).await;
+    assert_eq!(answer(&mailbox).await["result"]["status"], "completed");
+    asked.answered();
     scene.end().await;
 }
