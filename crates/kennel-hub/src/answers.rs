@@ -54,6 +54,9 @@ impl Exchange {
                     }
                     _ => {}
                 }
+                if client.is_modern() && pending.subject.may_ask() && self.era() == Some(Era::Modern) {
+                    self.state_issued(&client, message);
+                }
                 if !succeeded {
                     self.elicitations_required(&client, message);
                 }

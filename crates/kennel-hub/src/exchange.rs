@@ -75,6 +75,8 @@ pub(crate) struct State {
     pub(crate) repeatable: HashSet<String>,
     pub(crate) tasks: Owners,
     pub(crate) elicitations: Owners,
+    /// The states that a modern process has given out, by their digests.
+    pub(crate) states: Owners,
     /// The log level that the process was told.
     pub(crate) level: Option<Level>,
 }

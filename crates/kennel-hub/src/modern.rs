@@ -38,8 +38,14 @@ impl Exchange {
             let text = format!("there is no `{method}` in {} any more", ProtocolVersion::LATEST);
             return Err(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text));
         }
-        if Subject::of(method).may_ask() && self.comes_back(client, message, id, mailbox) {
-            return Ok(None);
+        if Subject::of(method).may_ask() {
+            if self.comes_back(client, message, id, mailbox) {
+                return Ok(None);
+            }
+            if self.has_foreign_state(client, message) {
+                let text = "this `requestState` was issued to somebody else";
+                return Err(Fault::refused(ErrorCode::INVALID_PARAMS, text));
+            }
         }
         match method {
             "server/discover" => {

@@ -1,21 +1,27 @@
-//! Tasks (2025-11-25) and elicitations that end elsewhere: remembers whose they are, lets only their owners at them,
-//! and sends what a process says of them to those.
+//! Tasks, elicitations that end elsewhere, and states that a modern process gives its clients: remembers whose they are,
+//! lets only their owners at them, and sends what a process says of them to those.
 
 use crate::client::Client;
+use crate::dialect::REQUEST_STATE;
 use crate::exchange::{Delivery, Exchange, Sharing, State};
 use crate::owners::{Owner, Progress};
 use crate::pending::{Number, Purpose};
+use crate::principal::hexadecimal;
+use crate::retries::is_question;
 use bytes::Bytes;
 use kennel_supervisor::Generation;
 use kennel_wire::{Id, Message, RawJson};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Where a message says which task it belongs to.
 const RELATED: &[&str] = &["params", "_meta", "io.modelcontextprotocol/related-task", "taskId"];
 const TASK: &[&str] = &["params", "taskId"];
 const CREATED: &[&str] = &["result", "task", "taskId"];
+/// The largest answer that is looked at for a question.
+const LONGEST_QUESTION: usize = 1 << 20;
 const ELICITATION: &[&str] = &["params", "elicitationId"];
 
 impl Exchange {
@@ -66,6 +72,26 @@ impl Exchange {
         {
             self.state().tasks.note(task, Owner::new(client));
         }
+    }
+
+    /// A modern process has answered a client without a session with a question, if it has: remembers whose its state is.
+    pub(crate) fn state_issued(&self, client: &Client, answer: &Message) {
+        if self.sharing == Sharing::Shared
+            && answer.bytes().len() <= LONGEST_QUESTION
+            && is_question(answer)
+            && let Some(state) = text(answer, &["result", REQUEST_STATE])
+        {
+            self.state().states.note(digest(&state), Owner::new(client));
+        }
+    }
+
+    /// Whether a request brings a state that a modern process has given to somebody else.
+    pub(crate) fn has_foreign_state(&self, client: &Client, request: &Message) -> bool {
+        if self.sharing != Sharing::Shared {
+            return false;
+        }
+        let Some(state) = text(request, &["params", REQUEST_STATE]) else { return false };
+        self.state().states.get(&digest(&state)).is_some_and(|owner| owner.principal != client.principal)
     }
 
     /// A request about a task was answered: one that has ended reports nothing more.
@@ -168,6 +194,10 @@ impl Exchange {
 
 fn text(message: &Message, path: &[&str]) -> Option<String> {
     message.text_at(path).ok().flatten()
+}
+
+fn digest(state: &str) -> String {
+    hexadecimal(&Sha256::digest(state.as_bytes())[..16])
 }
 
 fn is_final(status: &str) -> bool {

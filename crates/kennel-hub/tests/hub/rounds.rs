@@ -1,8 +1,9 @@
 //! Clients without sessions and processes of the old era: what the process asks becomes rounds of the request.
 
 use crate::callers::{answer, ask, request, with};
-use crate::support::{Plan, Process, Scene, calm};
+use crate::support::{Plan, Process, Profile, Scene, calm};
 use kennel_hub::{Asked, Caller, Mailbox, OutgoingKind, Principal, ProcessModel, Timeouts};
+use kennel_wire::Era;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -243,5 +244,29 @@ async fn progress_and_logs_come_before_the_answer_and_only_where_they_are_wanted
     let last = mailbox.next().await.unwrap();
     assert_eq!(last.kind, OutgoingKind::Response);
     asked.answered();
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_of_a_modern_process_passes_as_it_is_and_only_for_its_owner() {
+    let plan = Plan { era: Some(Era::Modern), ..calm(ProcessModel::Shared) };
+    let scene = Scene::with(plan, |_| Profile::modern(json!({ "tools": {} })));
+    let (asked, mailbox) = ask(&scene, &caller(), request(1, "tools/call", &able()));
+    let (mut process, call) = scene.process_that_hears("tools/call").await;
+    let state = "\u{e9}\"\\ {}";
+    process.answer(&call, json!({ "resultType": "input_required", "requestState": state })).await;
+    let question = answer(&mailbox).await;
+    assert_eq!(question["result"], json!({ "resultType": "input_required", "requestState": state }));
+    asked.answered();
+    let (asked, mailbox) = back(&scene, &Caller::new(Principal::new("bob")), &question, &json!({}));
+    assert!(answer(&mailbox).await["error"]["message"].as_str().unwrap().contains("somebody else"));
+    asked.answered();
+    process.hears_nothing().await;
+    let (_asked, _mailbox) = back(&scene, &caller(), &question, &json!({ "a": { "b": 1.0 } }));
+    let again = process.expect("tools/call").await;
+    assert_eq!(
+        (&again["params"]["requestState"], &again["params"]["inputResponses"]),
+        (&json!(state), &json!({ "a": { "b": 1.0 } }))
+    );
     scene.end().await;
 }
