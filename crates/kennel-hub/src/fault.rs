@@ -12,11 +12,13 @@ pub(crate) struct Fault {
     code: ErrorCode,
     text: String,
     phase: Phase,
+    /// What the client would have to be able to do, as JSON.
+    required: Option<&'static str>,
 }
 
 impl Fault {
     fn new(code: ErrorCode, phase: Phase, text: String) -> Self {
-        Self { code, text, phase }
+        Self { code, text, phase, required: None }
     }
 
     /// The process ended while it worked on the request.
@@ -54,6 +56,13 @@ impl Fault {
         Self::new(ErrorCode::TOO_LARGE, Phase::Call, text)
     }
 
+    /// The client has not said that it can do what the request is about.
+    pub(crate) fn undeclared(what: &str, required: &'static str) -> Self {
+        let text = format!("the request is about {what}, which the client has not said it can do");
+        let fault = Self::new(ErrorCode::MISSING_CLIENT_CAPABILITY, Phase::Call, text);
+        Self { required: Some(required), ..fault }
+    }
+
     /// The request cannot be served in this way at all.
     pub(crate) fn refused(code: ErrorCode, text: impl Into<String>) -> Self {
         Self::new(code, Phase::Call, text.into())
@@ -74,7 +83,11 @@ impl Fault {
 
     fn object(&self) -> ErrorObject {
         let object = ErrorObject::new(self.code, self.text.clone());
-        match RawJson::parse(json!({ "phase": self.phase.as_str() }).to_string()) {
+        let data = match self.required {
+            Some(required) => format!("{{\"requiredCapabilities\":{required}}}"),
+            None => json!({ "phase": self.phase.as_str() }).to_string(),
+        };
+        match RawJson::parse(data) {
             Ok(data) => object.with_data(data),
             Err(_) => object,
         }

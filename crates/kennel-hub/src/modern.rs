@@ -4,7 +4,7 @@
 use crate::catalog::{Introduced, List, Offering};
 use crate::client::Client;
 use crate::dialect::{self, REQUEST_STATE, Subject};
-use crate::exchange::{Exchange, State};
+use crate::exchange::{Exchange, Sharing, State};
 use crate::fault::Fault;
 use crate::level::Level;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
@@ -53,6 +53,11 @@ impl Exchange {
                 Ok(None)
             }
             "subscriptions/listen" => self.listen(client, message, id, mailbox).map(|()| None),
+            "tasks/get" | "tasks/update" | "tasks/cancel"
+                if self.sharing == Sharing::Shared && !client.introduction.takes_tasks =>
+            {
+                Err(Fault::undeclared("tasks", r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#))
+            }
             "tools/call" | "tasks/get" | "tasks/update" | "tasks/cancel" => {
                 let purpose = self.task_purpose(client, message, method);
                 purpose.map(Some).map_err(|text| Fault::refused(ErrorCode::INVALID_PARAMS, text))

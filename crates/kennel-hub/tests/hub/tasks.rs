@@ -224,6 +224,10 @@ async fn a_task_of_a_client_without_a_session_is_its_principals() {
         assert_eq!(answer(&mailbox).await["error"]["code"], -32602, "{method}");
         asked.answered();
     }
+    let (asked, mailbox) = ask(&scene, &ann, with(request(2, "tasks/get", &json!({})), &json!({ "taskId": "t" })));
+    let refused = answer(&mailbox).await;
+    assert_eq!((&refused["error"]["code"], &refused["error"]["data"]["requiredCapabilities"]), (&json!(-32021), &able));
+    asked.answered();
     let filter = json!({ "notifications": { "taskIds": ["t"] } });
     let (_refused, mailbox) = ask(&scene, &bob, with(request(3, "subscriptions/listen", &able), &filter));
     assert_eq!(answer(&mailbox).await["error"]["code"], -32602);
