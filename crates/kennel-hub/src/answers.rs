@@ -126,7 +126,7 @@ impl Exchange {
             Some((format!("kennel-{index}"), RawJson::object([("method", &method), ("params", &params)])))
         });
         let questions: Vec<_> = questions.collect::<Option<_>>()?;
-        let (origin, _) = pending.origin.as_ref()?;
+        let origin = &pending.origin.as_ref()?.message;
         let life = self.core.settings.timeouts.round;
         let state = self.core.ticket(Errand::Repeat, client, request_mark(origin), life)?;
         let asked = RawJson::object(questions.iter().map(|(name, question)| (name.as_str(), question)));

@@ -6,7 +6,7 @@ use crate::exchange::{Exchange, Sharing, State};
 use crate::fault::Fault;
 use crate::level::{LEVEL, Level};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
-use crate::pending::{Asker, Number, Pending, Purpose, Stage};
+use crate::pending::{Asker, Number, Origin, Pending, Purpose, Stage};
 use crate::rounds::Rounds;
 use bytes::Bytes;
 use kennel_supervisor::{FeedError, Generation, Instance, Link};
@@ -101,7 +101,7 @@ impl Exchange {
         let limits = &self.core.settings.limits;
         let mut state = self.state();
         if Self::is_repeatable(&state.repeatable, method, message) {
-            pending.again = Some(message.clone());
+            pending.again = Some(Box::new(message.clone()));
         }
         let refused = if let Some(fault) = &state.ended {
             fault.clone()
@@ -143,7 +143,7 @@ impl Exchange {
         {
             Fault::saturated("bytes of requests waiting for the server to start", limits.message_bytes)
         } else {
-            pending.stage = Stage::Waiting(message.clone());
+            pending.stage = Stage::Waiting(Box::new(message.clone()));
             state.pending.insert(number, pending);
             state.waiting.push_back(number);
             drop(state);
@@ -205,7 +205,7 @@ impl Exchange {
                 if self.is_settled(state, client, &pending.purpose) {
                     return Prepared::Settled(success_response(id, &RawJson::empty_object()));
                 }
-                pending.origin = pending.subject.may_ask().then(|| (message.clone(), 0));
+                pending.origin = pending.subject.may_ask().then(|| Origin::of(message));
             }
             (Era::Modern, Era::Legacy) => {
                 pending.level = Level::wanted(message);
@@ -213,7 +213,7 @@ impl Exchange {
                     self.have_logged(state, level);
                 }
                 if pending.subject.may_ask() {
-                    pending.origin = Some((message.clone(), 0));
+                    pending.origin = Some(Origin::of(message));
                     pending.rounds = Rounds::of(message);
                 }
             }

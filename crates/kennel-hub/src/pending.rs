@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// The id under which Kennel makes a request: never used twice with one process.
 pub(crate) type Number = i64;
 
-/// A request that is not answered yet.
+/// A request that is not answered yet. Small, for each goes in and out of a table; what few of them have is boxed.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) asker: Asker,
@@ -27,15 +27,29 @@ pub(crate) struct Pending {
     /// When something was last heard of it.
     pub(crate) heard: Instant,
     /// The request to make once more if the process dies, where that does no harm.
-    pub(crate) again: Option<Message>,
+    pub(crate) again: Option<Box<Message>>,
     /// From which level on a client without a session wants to hear what is logged about it.
     pub(crate) level: Option<Level>,
     /// What a client has to answer before it goes on, where it cannot be asked directly.
     pub(crate) rounds: Option<Box<Rounds>>,
     /// What the client is asked before it is made again.
     pub(crate) inquiry: Option<Box<Inquiry>>,
-    /// The request as the client made it and how often it was made again, where the answer may be a question.
-    pub(crate) origin: Option<(Message, usize)>,
+    /// The request as the client made it, where the answer may be a question.
+    pub(crate) origin: Option<Box<Origin>>,
+}
+
+/// A request as its client made it.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) message: Message,
+    /// How often it was made again.
+    pub(crate) rounds: usize,
+}
+
+impl Origin {
+    pub(crate) fn of(message: &Message) -> Box<Self> {
+        Box::new(Self { message: message.clone(), rounds: 0 })
+    }
 }
 
 impl Pending {
@@ -112,7 +126,7 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) enum Stage {
     /// It waits for a process.
-    Waiting(Message),
+    Waiting(Box<Message>),
     /// This process has it.
     Sent(Generation),
     /// This process has it, but the client was asked for something, and nobody waits before it comes back with that.
@@ -232,3 +246,5 @@ impl PendingTable {
         found
     }
 }
+
+const _: () = assert!(size_of::<Pending>() <= 224, "each request pays for its size twice");

@@ -86,7 +86,7 @@ impl Exchange {
 
     /// Why a client cannot be asked this; nothing where it can.
     fn refuses(&self, client: &Client, pending: &Pending, asked: &[(String, RawJson)]) -> Option<String> {
-        let rounds = pending.origin.as_ref().map_or(MOST_ROUNDS, |(_, rounds)| *rounds);
+        let rounds = pending.origin.as_ref().map_or(MOST_ROUNDS, |origin| origin.rounds);
         if rounds >= MOST_ROUNDS {
             let server = &self.core.settings.name;
             return Some(format!("{server} asked for more {MOST_ROUNDS} times; the request was given up"));
@@ -147,10 +147,11 @@ impl Exchange {
         let mut state = self.state();
         let Some(mut pending) = state.pending.remove(number) else { return };
         let Some(inquiry) = pending.inquiry.take() else { return };
-        let (Asker::Client { client, .. }, Some((message, rounds))) = (&pending.asker, &mut pending.origin) else {
+        let (Asker::Client { client, .. }, Some(origin)) = (&pending.asker, &mut pending.origin) else {
             return;
         };
-        *rounds += 1;
+        origin.rounds += 1;
+        let message = &origin.message;
         let mut further = Vec::new();
         if !inquiry.answers.is_empty() {
             let answers = inquiry.answers.iter().filter_map(|(name, answer)| Some((name.as_str(), answer.as_ref()?)));
@@ -168,7 +169,7 @@ impl Exchange {
             }
             // The process has gone: the next one gets the request as the client made it.
             (Ok(_), None) => {
-                pending.stage = Stage::Waiting(message.clone());
+                pending.stage = Stage::Waiting(Box::new(message.clone()));
                 state.pending.insert(again, pending);
                 state.waiting.push_back(again);
                 drop(state);

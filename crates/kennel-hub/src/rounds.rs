@@ -157,7 +157,7 @@ impl Exchange {
         let patience = self.core.settings.timeouts.round;
         rounds.round += 1;
         let errand = Errand::Resume { exchange: self.key, generation, number, round: rounds.round };
-        let origin = pending.origin.as_ref().map(|(message, _)| request_mark(message));
+        let origin = pending.origin.as_ref().map(|origin| request_mark(&origin.message));
         let state = self.core.ticket(errand, client, origin?, patience)?;
         let asked = RawJson::object(rounds.questions.iter().map(|(name, posed)| (name.as_str(), &posed.request)));
         rounds.expires = Some(Instant::now() + patience);
