@@ -270,3 +270,23 @@ async fn a_state_of_a_modern_process_passes_as_it_is_and_only_for_its_owner() {
     );
     scene.end().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_state_counts_only_with_the_process_that_it_is_of() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    // The same principal as two kinds of client: two processes, and each has asked about its first request.
+    let (_first, _, question) = asked_back(&scene, &caller()).await;
+    let other = json!({ "elicitation": {} });
+    let (asked, mailbox) = ask(&scene, &caller(), request(1, "tools/call", &other));
+    let mut second = scene.process().await;
+    second.expect("tools/call").await;
+    second.ask(json!("q"), "elicitation/create", json!({ "message": "age?" })).await;
+    answer(&mailbox).await;
+    asked.answered();
+    let further = json!({ "requestState": question["result"]["requestState"], "inputResponses": { "q": {} } });
+    let (asked, mailbox) = ask(&scene, &caller(), with(request(2, "tools/call", &other), &further));
+    assert!(answer(&mailbox).await["error"]["message"].as_str().unwrap().contains("restarted"));
+    asked.answered();
+    second.hears_nothing().await;
+    scene.end().await;
+}
