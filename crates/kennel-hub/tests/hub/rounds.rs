@@ -290,3 +290,14 @@ async fn a_state_counts_only_with_the_process_that_it_is_of() {
     second.hears_nothing().await;
     scene.end().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_an_answer_is_asked_for_again() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let (mut process, _, question) = asked_back(&scene, &caller()).await;
+    let (asked, mailbox) = back(&scene, &caller(), &question, &json!({ "q": 5 }));
+    assert_eq!(names(&answer(&mailbox).await), ["q"]);
+    asked.answered();
+    process.hears_nothing().await;
+    scene.end().await;
+}
