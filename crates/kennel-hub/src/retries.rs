@@ -92,8 +92,8 @@ impl Exchange {
             return Some(format!("{server} asked for more {MOST_ROUNDS} times; the request was given up"));
         }
         let limit = self.core.settings.limits.server_requests;
-        if asked.len() > limit {
-            return Some(format!("the server asked {} things at once; at most {limit} pass", asked.len()));
+        if self.state().backward.len() + asked.len() > limit {
+            return Some(format!("{limit} requests to clients are unanswered already"));
         }
         let unable = asked.iter().find_map(|(_, asked)| {
             let method = member(asked, "method").and_then(|method| method_of(&method)).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Clients with sessions and modern processes: what the process asks for is asked of the client, and the request is made
 //! again.
 
-use crate::support::{Process, Profile, Scene, calm};
-use kennel_hub::ProcessModel;
+use crate::support::{Plan, Process, Profile, Scene, calm};
+use kennel_hub::{Limits, ProcessModel};
 use kennel_wire::{Era, meta};
 use serde_json::{Value, json};
 
@@ -138,7 +138,9 @@ async fn a_process_that_asks_without_end_is_left() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_was_cancelled_while_the_client_was_asked_is_not_made_again() {
-    let scene = scene(ProcessModel::PerSession);
+    let limits = Limits { server_requests: 1, ..Limits::default() };
+    let plan = Plan { era: Some(Era::Modern), limits, ..calm(ProcessModel::PerSession) };
+    let scene = Scene::with(plan, |_| Profile::modern(json!({ "tools": {} })));
     let client = scene.guest("ann", json!({ "elicitation": {} })).await;
     let mut process = scene.process().await;
     crate::support::settle().await;
@@ -152,6 +154,12 @@ async fn a_request_that_was_cancelled_while_the_client_was_asked_is_not_made_aga
     client.tell(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": {} }).to_string());
     hears_no_call(&mut process).await;
     assert_eq!(scene.metric("requests_in_flight"), before);
+    // Nor does what it was asked stay noted: there is room for another question.
+    let stream = client.call(2, "echo");
+    let call = heard(&mut process, "tools/call").await;
+    let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
+    process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked })).await;
+    stream.request().await;
     scene.end().await;
 }
 
