@@ -154,12 +154,15 @@ async fn a_request_that_was_cancelled_while_the_client_was_asked_is_not_made_aga
     client.tell(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": {} }).to_string());
     hears_no_call(&mut process).await;
     assert_eq!(scene.metric("requests_in_flight"), before);
-    // Nor does what it was asked stay noted: there is room for another question.
-    let stream = client.call(2, "echo");
-    let call = heard(&mut process, "tools/call").await;
-    let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
-    process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked })).await;
-    stream.request().await;
+    // Nor does what it was asked stay noted, answered or not: there is room for another question.
+    for id in [2, 3] {
+        let stream = client.call(id, "echo");
+        let call = heard(&mut process, "tools/call").await;
+        let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
+        process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked })).await;
+        stream.request().await;
+        client.notify("notifications/cancelled", json!({ "requestId": id }));
+    }
     scene.end().await;
 }
 
