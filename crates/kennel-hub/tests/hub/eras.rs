@@ -89,3 +89,31 @@ async fn clients_of_both_eras_share_a_process() {
         scene.end().await;
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_shared_process_speaks_what_is_known_to_be_spoken() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = CatalogPlace { directory: directory.path().to_owned(), fingerprint: "f".to_owned() };
+    let first = scene(Era::Legacy, ProcessModel::PerSession, Some(place.clone()));
+    first.guest("ann", json!({})).await;
+    first.end().await;
+    let second = scene(Era::Legacy, ProcessModel::Shared, Some(place));
+    discovered(&second, "ann").await;
+    let _process = second.process().await;
+    second.starts_nothing().await;
+    second.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_gave_no_sign_is_not_waited_for_again() {
+    let plan = Plan { era: None, ..calm(ProcessModel::PerSession) };
+    let scene = Scene::with(plan, |_| Profile { is_shy: true, ..Profile::default() });
+    discovered(&scene, "ann").await;
+    scene.process().await.ended().await;
+    let _second = scene.process().await;
+    // Another caller's process is opened in the right era at once.
+    discovered(&scene, "bob").await;
+    let _third = scene.process().await;
+    scene.starts_nothing().await;
+    scene.end().await;
+}

@@ -172,6 +172,21 @@ async fn a_client_that_does_not_come_back_in_time_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_caller_that_was_asked_is_not_forgotten() {
+    let (caller_kept, round) = (Duration::from_secs(10), Duration::from_mins(5));
+    let timeouts = Timeouts { caller: caller_kept, round, ..Timeouts::default() };
+    let scene = Scene::new(Plan { timeouts, ..calm(ProcessModel::PerSession) });
+    let (mut process, call, question) = asked_back(&scene, &caller()).await;
+    sleep(Duration::from_mins(1)).await;
+    let (asked, mailbox) = back(&scene, &caller(), &question, &json!({ "q": { "action": "accept" } }));
+    process.line().await.expect("the answer");
+    process.answer(&call, text("done")).await;
+    assert_eq!(answer(&mailbox).await["result"]["content"][0]["text"], "done");
+    asked.answered();
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_state_ends_with_the_process() {
     let scene = Scene::new(calm(ProcessModel::PerSession));
     let (process, _, question) = asked_back(&scene, &caller()).await;
@@ -238,6 +253,7 @@ async fn progress_and_logs_come_before_the_answer_and_only_where_they_are_wanted
     }
     process.notify("notifications/progress", json!({ "progressToken": call["id"], "progress": 1 })).await;
     process.notify("notifications/tools/list_changed", json!({})).await;
+    process.notify("notifications/unheard/of", json!({ "level": "error" })).await;
     process.answer(&call, text("done")).await;
     assert_eq!(answer(&mailbox).await["params"]["level"], "error");
     assert_eq!(answer(&mailbox).await["params"]["progressToken"], "mine");

@@ -30,6 +30,8 @@ pub(crate) struct Profile {
     pub(crate) held: bool,
     /// The era that it speaks.
     pub(crate) era: Era,
+    /// Whether it says nothing where it is talked to in the other one, instead of refusing.
+    pub(crate) is_shy: bool,
 }
 
 impl Profile {
@@ -47,6 +49,7 @@ impl Default for Profile {
             tools: vec![tools(&["echo"])],
             held: false,
             era: Era::Legacy,
+            is_shy: false,
         }
     }
 }
@@ -191,6 +194,9 @@ async fn reply(profile: &Profile, child: &mut Child, line: &str) {
         Some("server/discover") => profile.era == Era::Legacy,
         _ => false,
     };
+    if is_other && profile.is_shy {
+        return;
+    }
     if is_other {
         let error = json!({ "code": -32601, "message": "no such method" });
         child.say(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }).to_string()).await;
