@@ -130,6 +130,24 @@ async fn the_end_of_a_connection_calls_its_requests_off() {
 }
 
 #[tokio::test]
+async fn listening_shares_the_connection_until_it_is_called_off() {
+    let scene = Scene::new().await;
+    let (mut socket, _) = Socket::open(&scene, &[]).await.unwrap();
+    let listen = request("l", "subscriptions/listen", &json!({"notifications": {"toolsListChanged": true}}));
+    let acknowledged = socket.ask(&modern(listen)).await;
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged", "{acknowledged}");
+    socket.send(&modern(call(1, "announce", &json!({})))).await;
+    let mut both = [socket.read().await.unwrap(), socket.read().await.unwrap()];
+    both.sort_by_key(|message| message["id"].is_null());
+    assert_eq!((&both[0]["id"], &both[1]["method"]), (&json!(1), &json!("notifications/tools/list_changed")));
+    socket.send(&cancel(&json!("l"))).await;
+    socket.send(&modern(call(2, "announce", &json!({})))).await;
+    assert_eq!(socket.read().await.unwrap()["id"], 2, "of changes there is no word any more");
+    assert_eq!(socket.ask(&modern(echo(3, "on"))).await["id"], 3);
+    scene.end().await;
+}
+
+#[tokio::test]
 async fn a_script_may_write_everything_first_and_then_read() {
     with_door(Limits { drain: SOON * 2, ..Limits::default() }, async |mut pipe, gate: Gate| {
         // One that listens would never end, so it is not waited for.
@@ -144,7 +162,7 @@ async fn a_script_may_write_everything_first_and_then_read() {
             while let Some(message) = pipe.read().await {
                 answered.extend(message["id"].as_i64());
                 if message["id"] == 2 {
-                    gate.open(2);
+                    gate.open(1);
                 }
             }
         };

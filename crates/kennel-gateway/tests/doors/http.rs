@@ -190,12 +190,16 @@ impl Connection {
 
     /// The next message of a stream, whatever comes before it.
     pub(crate) async fn message(&mut self) -> Event {
-        loop {
-            let event = self.event().await.expect("the stream goes on");
-            if event.data.as_deref().is_some_and(|data| !data.is_empty()) {
-                return event;
+        let message = async {
+            loop {
+                let event = self.event().await.expect("the stream goes on");
+                if event.data.as_deref().is_some_and(|data| !data.is_empty()) {
+                    return event;
+                }
             }
-        }
+        };
+        // Signs of life are none of a message.
+        timeout(SOON, message).await.expect("a message comes soon")
     }
 
     /// Whether the gateway has closed the connection, once it does or time is up.

@@ -1,7 +1,7 @@
 //! What a request that stands for itself must say, in its body and again in its headers.
 
 use crate::http::{Connection, Response};
-use crate::support::{CAPABILITIES_FIELD, Scene, VERSION_FIELD, call, echo, initialize, modern, request};
+use crate::support::{CAPABILITIES_FIELD, Scene, VERSION_FIELD, call, echo, initialize, modern, request, text_of};
 use serde_json::{Value, json};
 
 const VERSION: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
@@ -144,6 +144,41 @@ async fn headers_for_arguments_that_have_none_are_passed_over() {
     let headers = [VERSION, CALLS, ECHO, ("mcp-param-text", "another"), ("mcp-param-x", "=?base64?junk")];
     let response = scene.connect().await.post(&headers, &modern(echo(1, "hello"))).await;
     assert_eq!(response.status, 200);
+    scene.end().await;
+}
+
+#[tokio::test]
+async fn an_argument_with_a_header_must_be_repeated() {
+    let scene = Scene::new().await;
+    let mut connection = scene.connect().await;
+    // Who lists the tools knows which.
+    let list = modern(request(0, "tools/list", &json!({})));
+    assert_eq!(connection.post_modern(&[], &list).await.json()["result"]["tools"][0]["name"], "route");
+    let route = |region: Value| modern(call(9, "route", &json!({"region": region})));
+    let head = [VERSION, CALLS, ("mcp-name", "route")];
+    let with = |region: &'static str| [&head[..], &[("Mcp-Param-Region", region)]].concat();
+    for (region, headers) in [
+        (json!("us-west1"), with("us-west1")),
+        (json!("us-west1"), with("=?base64?dXMtd2VzdDE=?=")),
+        (json!("世"), with("=?base64?5LiW?=")),
+        (Value::Null, head.to_vec()),
+    ] {
+        let response = connection.post(&headers, &route(region.clone())).await;
+        assert_eq!(text_of(&response.json()), region.as_str().unwrap_or("nowhere"), "{headers:?}");
+    }
+    for (region, headers) in [
+        (json!("us-west1"), head.to_vec()),
+        (json!("us-west1"), with("us-west2")),
+        (json!("us-west1"), with("=?base64?dXMtd2VzdDE?=")),
+        (Value::Null, with("us-west1")),
+    ] {
+        let text = refused(&mut connection, &headers, &route(region), -32020).await;
+        assert!(text.contains("Mcp-Param-region"), "{text}");
+    }
+    // Where there are no headers, nothing is repeated.
+    let plain = [("content-type", "application/json")];
+    let response = connection.ask("POST", "/rpc", &plain, &route(json!("us-west1")).to_string()).await;
+    assert_eq!(text_of(&response.json()), "us-west1");
     scene.end().await;
 }
 

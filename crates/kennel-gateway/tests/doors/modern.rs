@@ -3,9 +3,13 @@
 use crate::support::{SOON, Scene, call, echo, initialize, modern, request, text_of};
 use kennel_gateway::{AccessSettings, Limits, Settings, Token};
 use kennel_hub::Principal;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::timeout;
+
+fn listened() -> Value {
+    json!({"notifications": {"toolsListChanged": true}})
+}
 
 #[tokio::test]
 async fn a_request_is_answered_without_a_session() {
@@ -161,15 +165,47 @@ async fn who_goes_before_the_answer_began_cancels_the_request() {
 async fn listening_begins_at_once_and_ends_with_its_connection() {
     let scene = Scene::with(Limits { patience: SOON * 2, ..Limits::default() }).await;
     let mut connection = scene.connect().await;
-    let listen = request("l", "subscriptions/listen", &json!({"notifications": {"toolsListChanged": true}}));
-    connection.send_modern(&[], &modern(listen)).await;
+    connection.send_modern(&[], &modern(request("l", "subscriptions/listen", &listened()))).await;
     let head = timeout(SOON, connection.head()).await.expect("before anything happened");
     assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
     assert_eq!(head.header("x-accel-buffering"), Some("no"));
     // It does not keep others from being served.
     let mut other = scene.connect().await;
     assert_eq!(other.post_modern(&[], &modern(echo(1, "meanwhile"))).await.status, 200);
+    let first = connection.event().await.unwrap();
+    assert_eq!((&first.json()["method"], &first.id), (&json!("notifications/subscriptions/acknowledged"), &None));
+    other.post_modern(&[], &modern(call(2, "announce", &json!({})))).await;
+    assert_eq!(connection.message().await.json()["method"], "notifications/tools/list_changed");
     drop(connection);
+    scene.end().await;
+}
+
+#[tokio::test]
+async fn listening_ends_with_an_answer_when_everything_closes() {
+    let scene = Scene::with(Limits { drain: SOON * 2, ..Limits::default() }).await;
+    let mut connection = scene.connect().await;
+    connection.send_modern(&[], &modern(request("l", "subscriptions/listen", &listened()))).await;
+    connection.head().await;
+    assert_eq!(connection.message().await.json()["method"], "notifications/subscriptions/acknowledged");
+    scene.shutdown.cancel();
+    timeout(SOON, scene.hub.shutdown()).await.expect("it ends soon");
+    let last = connection.message().await.json();
+    assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!("l"), &json!("complete")), "{last}");
+    assert_eq!(connection.event().await, None);
+    assert!(connection.is_closed().await);
+    scene.end().await;
+}
+
+#[tokio::test]
+async fn a_listener_that_is_not_heard_of_gets_signs_of_life() {
+    let scene = Scene::with(Limits { keep_alive: Duration::from_millis(20), ..Limits::default() }).await;
+    let mut connection = scene.connect().await;
+    connection.send_modern(&[], &modern(request("l", "subscriptions/listen", &listened()))).await;
+    connection.head().await;
+    connection.message().await;
+    for _ in 0..3 {
+        assert!(connection.event().await.unwrap().comment.is_some());
+    }
     scene.end().await;
 }
 

@@ -213,8 +213,8 @@ pub(crate) fn text_of(response: &Value) -> &str {
 /// `echo{text}`; `hold` answers when the gate opens; `steps{count}` sends so many notes of progress, waits for the gate
 /// and answers; `pace{count}` waits for the gate before each note and before the answer; `announce` says that the list
 /// of tools has changed; `refuse` sends a note of progress and answers with an error; `fail{code}` answers with that
-/// error; `large{bytes}` answers with so much text when the gate opens. Whoever listens is answered when the gate
-/// opens. What is sent to it should be short: a line that does not come whole may
+/// error; `large{bytes}` answers with so much text when the gate opens; `route{region}` is the one that is listed, and
+/// its argument has a header. What is sent to it should be short: a line that does not come whole may
 /// be lost.
 async fn serve(mut child: Child, gate: Gate) -> ExitReport {
     let (say, mut said) = mpsc::channel::<String>(64);
@@ -241,13 +241,13 @@ async fn serve(mut child: Child, gate: Gate) -> ExitReport {
                     "capabilities": {"tools": {"listChanged": true}},
                     "serverInfo": {"name": "scripted", "version": "1"},
                 })),
-                Some("tools/list") => Ok(json!({"tools": []})),
+                Some("tools/list") => {
+                    let region = json!({"type": "string", "x-mcp-header": "Region"});
+                    let schema = json!({"type": "object", "properties": {"region": region}});
+                    Ok(json!({"tools": [{"name": "route", "inputSchema": schema}]}))
+                }
                 Some("ping") => Ok(json!({})),
                 Some("tools/call") => tool(&message["params"], &say, &gate).await,
-                Some("subscriptions/listen") => {
-                    gate.pass().await;
-                    Ok(json!({}))
-                }
                 _ => Err("unknown"),
             };
             let code = message["params"]["arguments"]["code"].as_i64().unwrap_or(-32601);
@@ -302,6 +302,7 @@ async fn tool(params: &Value, say: &mpsc::Sender<String>, gate: &Gate) -> Result
             Err("refused")
         }
         Some("fail") => Err("failed"),
+        Some("route") => text(arguments["region"].as_str().unwrap_or("nowhere")),
         Some("large") => {
             gate.pass().await;
             text(&"x".repeat(usize::try_from(arguments["bytes"].as_u64().unwrap_or_default()).unwrap()))
