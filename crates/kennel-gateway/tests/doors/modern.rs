@@ -164,11 +164,13 @@ async fn who_goes_before_the_answer_began_cancels_the_request() {
 #[tokio::test]
 async fn listening_begins_at_once_and_ends_with_its_connection() {
     let scene = Scene::with(Limits { patience: SOON * 2, ..Limits::default() }).await;
+    scene.gate.hold_start();
     let mut connection = scene.connect().await;
     connection.send_modern(&[], &modern(request("l", "subscriptions/listen", &listened()))).await;
     let head = timeout(SOON, connection.head()).await.expect("before anything happened");
     assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
     assert_eq!(head.header("x-accel-buffering"), Some("no"));
+    scene.gate.open(1);
     // It does not keep others from being served.
     let mut other = scene.connect().await;
     assert_eq!(other.post_modern(&[], &modern(echo(1, "meanwhile"))).await.status, 200);
@@ -206,6 +208,7 @@ async fn a_listener_that_is_not_heard_of_gets_signs_of_life() {
     for _ in 0..3 {
         assert!(connection.event().await.unwrap().comment.is_some());
     }
+    drop(connection);
     scene.end().await;
 }
 

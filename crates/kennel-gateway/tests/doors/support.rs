@@ -10,6 +10,7 @@ use kennel_testkit::fake::{Child, FakeEngine, plan};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
@@ -23,12 +24,18 @@ pub(crate) const SOON: Duration = Duration::from_secs(20);
 pub(crate) struct Gate {
     calls: Arc<Semaphore>,
     cancelled: Arc<Semaphore>,
+    holds_start: Arc<AtomicBool>,
 }
 
 impl Gate {
     /// Lets so many waiting calls go on.
     pub(crate) fn open(&self, calls: usize) {
         self.calls.add_permits(calls);
+    }
+
+    /// Lets the server wait before it is ready, too.
+    pub(crate) fn hold_start(&self) {
+        self.holds_start.store(true, Ordering::Relaxed);
     }
 
     async fn pass(&self) {
@@ -65,7 +72,8 @@ pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
 
 /// The same within bounds.
 pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Executor) {
-    let gate = Gate { calls: Arc::new(Semaphore::new(0)), cancelled: Arc::new(Semaphore::new(0)) };
+    let closed = || Arc::new(Semaphore::new(0));
+    let gate = Gate { calls: closed(), cancelled: closed(), holds_start: Arc::default() };
     let inner = gate.clone();
     let engine = FakeEngine::new(move |child| serve(child, inner.clone()));
     let executor = Executor::new(Arc::new(engine.clone()), kennel_exec::Limits::default()).expect("limits that fit");
@@ -236,11 +244,16 @@ async fn serve(mut child: Child, gate: Gate) -> ExitReport {
         let (say, gate) = (say.clone(), gate.clone());
         calls.spawn(async move {
             let answer = match message["method"].as_str() {
-                Some("initialize") => Ok(json!({
-                    "protocolVersion": message["params"]["protocolVersion"],
-                    "capabilities": {"tools": {"listChanged": true}},
-                    "serverInfo": {"name": "scripted", "version": "1"},
-                })),
+                Some("initialize") => {
+                    if gate.holds_start.load(Ordering::Relaxed) {
+                        gate.pass().await;
+                    }
+                    Ok(json!({
+                        "protocolVersion": message["params"]["protocolVersion"],
+                        "capabilities": {"tools": {"listChanged": true}},
+                        "serverInfo": {"name": "scripted", "version": "1"},
+                    }))
+                }
                 Some("tools/list") => {
                     let region = json!({"type": "string", "x-mcp-header": "Region"});
                     let schema = json!({"type": "object", "properties": {"region": region}});
