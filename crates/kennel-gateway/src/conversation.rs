@@ -84,12 +84,13 @@ pub(crate) async fn converse(
 ) -> Ending {
     let mailbox = Mailbox::new(limits.mailbox);
     let _attached = mailbox.attach();
+    let present = Present { hub: hub.clone(), caller: Caller::connected(principal.clone()) };
     let unanswered = Unanswered::default();
     let done = CancellationToken::new();
     let (handing, handed) = mpsc::channel(HELD);
     let mut listener = Listener {
         hub,
-        caller: Caller::connected(principal.clone()),
+        caller: &present.caller,
         limits,
         tally,
         mailbox: Arc::clone(&mailbox),
@@ -108,8 +109,9 @@ pub(crate) async fn converse(
     if matches!(ending, Ending::ClientDone | Ending::ShuttingDown) {
         // What was asked before the end is still answered, within bounds; there is nobody to tell if it is not.
         done.cancel();
-        if ending == Ending::ClientDone {
-            unanswered.open.cancel_listening();
+        match ending {
+            Ending::ClientDone => unanswered.open.cancel_listening(),
+            _ => present.hub.end_streams(),
         }
         let _ = timeout(limits.drain, listener.settle(&mut speaking)).await;
     }
@@ -117,9 +119,21 @@ pub(crate) async fn converse(
     ending
 }
 
-struct Listener<'a> {
+/// A caller as long as its connection is there.
+struct Present {
     hub: Hub,
     caller: Caller,
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        self.hub.leave(&self.caller);
+    }
+}
+
+struct Listener<'a> {
+    hub: Hub,
+    caller: &'a Caller,
     limits: &'a Limits,
     tally: &'a Tally,
     mailbox: Arc<Mailbox>,
@@ -214,7 +228,7 @@ impl Listener<'_> {
             Kind::Request { id, method, .. } if method == DISCOVER || declared::is_modern(&message) => {
                 self.tally.count(Era::Modern);
                 let (id, open) = (id.clone(), &self.unanswered.open);
-                let begun = open.begin(&self.hub, &self.caller, message, id, self.limits);
+                let begun = open.begin(&self.hub, self.caller, message, id, self.limits);
                 return Some(begun.map_or_else(Handed::Reply, Handed::Asking));
             }
             Kind::Request { .. } => self.tally.count(Era::Legacy),

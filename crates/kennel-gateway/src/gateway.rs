@@ -170,6 +170,7 @@ impl Gateway {
         }
         drop(self.listener);
         closing.cancel();
+        doors.hub.end_streams();
         sessions.all().iter().for_each(|session| session.value.streams().recall());
         tasks.close();
         // A little longer than what they wait for themselves, so that they can say good-bye.

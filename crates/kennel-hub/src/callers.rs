@@ -146,6 +146,23 @@ impl Hub {
         }
     }
 
+    /// Forgets a caller, whose connection has ended: what it asked is called off, and a process of its own is stopped.
+    pub fn leave(&self, caller: &Caller) {
+        // Their end takes the lock again.
+        let sessions = lock(&self.core().pool).callers.sessions.remove(caller);
+        for kept in sessions.into_iter().flatten() {
+            kept.session.close();
+        }
+    }
+
+    /// Ends all streams of `subscriptions/listen` in order, so that their clients know before the doors close.
+    pub fn end_streams(&self) {
+        let exchanges: Vec<_> = lock(&self.core().pool).exchanges.values().cloned().collect();
+        for exchange in exchanges {
+            exchange.end_streams();
+        }
+    }
+
     /// The arguments of a tool that HTTP clients repeat in headers, as far as the tool is known.
     #[must_use]
     pub fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {

@@ -329,6 +329,12 @@ impl Exchange {
         }
     }
 
+    /// Ends all streams in order.
+    pub(crate) fn end_streams(&self) {
+        let ended = Self::end_listens(&mut self.state(), None);
+        self.post(ended);
+    }
+
     /// Ends all streams: in order, or with the reason why there will be no process.
     pub(crate) fn end_listens(state: &mut State, fault: Option<&Fault>) -> Vec<Delivery> {
         state.listens.own = None;

@@ -139,6 +139,13 @@ mod tests {
     }
 
     #[test]
+    fn a_header_is_for_one_argument() {
+        let twice =
+            json!({ "a": { "type": "string", "x-mcp-header": "X" }, "b": { "type": "string", "x-mcp-header": "x" } });
+        assert_eq!(noted(&[page("t", &twice)])["t"].len(), 1);
+    }
+
+    #[test]
     fn what_cannot_be_a_header_is_none() {
         for (kind, header) in [("object", "A"), ("number", "A"), ("string", ""), ("string", "a b"), ("string", "a:b")] {
             assert!(

@@ -48,6 +48,22 @@ async fn a_request_that_stands_for_itself_needs_no_session() {
 }
 
 #[tokio::test]
+async fn a_caller_and_its_process_go_with_the_connection() {
+    let scene = Scene::new().await;
+    let (mut socket, _) = Socket::open(&scene, &[]).await.unwrap();
+    assert_eq!(text_of(&socket.ask(&modern(echo(1, "here"))).await), "here");
+    assert_eq!(scene.hub.status().sessions, 1);
+    drop(socket);
+    let gone = async {
+        while scene.hub.status().sessions + scene.engine.live() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, gone).await.expect("they go soon");
+    scene.end().await;
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_request_is_said_without_a_status() {
     with_door(Limits { open_requests: 2, ..Limits::default() }, async |mut pipe, gate| {
         let mut unknown = modern(request(1, "server/discover", &json!({})));

@@ -71,11 +71,11 @@ async fn one_caller_has_one_process_and_others_have_others() {
 async fn a_request_that_nobody_waits_for_is_called_off() {
     let scene = Scene::new(calm(ProcessModel::Shared));
     let caller = Caller::new(Principal::new("ann"));
+    let (gone, _nobody) = ask(&scene, &caller, request(1, "tools/call", &json!({})));
     let (first, kept) = ask(&scene, &caller, request(1, "tools/call", &json!({})));
-    let (second, _gone) = ask(&scene, &caller, request(1, "tools/call", &json!({})));
     let mut process = scene.process().await;
-    let (kept_call, gone_call) = (process.expect("tools/call").await, process.expect("tools/call").await);
-    drop(second);
+    let (gone_call, kept_call) = (process.expect("tools/call").await, process.expect("tools/call").await);
+    drop(gone);
     assert_eq!(process.expect("notifications/cancelled").await["params"]["requestId"], gone_call["id"]);
     process.answer(&kept_call, json!({ "content": [] })).await;
     assert_eq!(answer(&kept).await["id"], 1);
@@ -121,6 +121,21 @@ async fn a_request_has_to_say_what_its_sender_can_do() {
         let (_, mailbox) = ask(&scene, &Caller::new(Principal::local()), request(1, "tools/call", &capabilities));
         assert_eq!(answer(&mailbox).await["error"]["code"], -32602);
     }
+    assert_eq!(scene.hub.status().sessions, 0);
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_leaves_with_its_connection() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let caller = Caller::connected(Principal::new("ann"));
+    let (_asked, mailbox) = ask(&scene, &caller, request(1, "tools/call", &json!({})));
+    let mut process = scene.process().await;
+    let call = process.expect("tools/call").await;
+    scene.hub.leave(&caller);
+    assert_eq!(process.expect("notifications/cancelled").await["params"]["requestId"], call["id"]);
+    assert_eq!(answer(&mailbox).await["error"]["code"], -31002);
+    process.ended().await;
     assert_eq!(scene.hub.status().sessions, 0);
     scene.end().await;
 }

@@ -117,3 +117,27 @@ async fn a_server_that_gave_no_sign_is_not_waited_for_again() {
     scene.starts_nothing().await;
     scene.end().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_for_everybody_is_not_told_from_memory() {
+    for scope in ["public", "private"] {
+        let directory = tempfile::tempdir().unwrap();
+        let place = CatalogPlace { directory: directory.path().to_owned(), fingerprint: "f".to_owned() };
+        let tools = vec![json!({ "tools": [], "resultType": "complete", "ttlMs": 1, "cacheScope": scope })];
+        let make = |held| {
+            let tools = tools.clone();
+            let plan = Plan { era: None, catalog: Some(place.clone()), ..calm(ProcessModel::Shared) };
+            Scene::with(plan, move |_| Profile { era: Era::Modern, tools: tools.clone(), held, ..Profile::default() })
+        };
+        let first = make(false);
+        discovered(&first, "ann").await;
+        first.end().await;
+        let second = make(true);
+        let caller = Caller::new(Principal::new("bob"));
+        let (asked, mailbox) = ask(&second, &caller, request(1, "tools/list", &json!({})));
+        crate::support::settle().await;
+        assert_eq!(mailbox.try_next().is_some(), scope == "public", "{scope}");
+        drop(asked);
+        second.end().await;
+    }
+}

@@ -218,3 +218,25 @@ async fn subscriptions_become_a_stream_of_kennels_own() {
     assert_eq!(again["params"]["notifications"]["resourceSubscriptions"], json!(["c:d"]));
     scene.end().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_process_has_asked_before_it_died_is_still_answered() {
+    let scene = scene(ProcessModel::PerSession);
+    let client = scene.guest("ann", json!({ "elicitation": {} })).await;
+    let mut process = scene.process().await;
+    let stream = client.call(1, "echo");
+    let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
+    let call = heard(&mut process, "tools/call").await;
+    process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked, "requestState": "s" })).await;
+    let question = stream.request().await;
+    process.die().await;
+    let mut process = scene.process().await;
+    crate::support::settle().await;
+    // States are for any process of the server.
+    client.tell(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "accept" } }).to_string());
+    let again = heard(&mut process, "tools/call").await;
+    assert_eq!(again["params"]["requestState"], "s");
+    process.answer(&again, complete("done")).await;
+    assert_eq!(stream.response().await["result"]["content"][0]["text"], "done");
+    scene.end().await;
+}

@@ -164,6 +164,8 @@ async fn a_client_that_does_not_come_back_in_time_is_given_up() {
     let refusal: Value = serde_json::from_str(&process.line().await.unwrap()).unwrap();
     assert_eq!((&refusal["id"], refusal["error"].is_object()), (&json!("q"), true), "{refusal}");
     assert_eq!(process.expect("notifications/cancelled").await["params"]["requestId"], call["id"]);
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(scene.metric("requests_in_flight"), 0);
     let (asked, mailbox) = back(&scene, &caller(), &question, &json!({}));
     assert!(answer(&mailbox).await["error"]["message"].as_str().unwrap().contains("expired"));
     asked.answered();
@@ -315,5 +317,25 @@ async fn what_cannot_be_an_answer_is_asked_for_again() {
     assert_eq!(names(&answer(&mailbox).await), ["q"]);
     asked.answered();
     process.hears_nothing().await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_goes_with_the_newest_request_of_its_client_that_somebody_waits_for() {
+    let scene = Scene::new(calm(ProcessModel::PerSession));
+    let (older, older_mailbox) = ask(&scene, &caller(), request(1, "tools/call", &able()));
+    let (newer, newer_mailbox) = ask(&scene, &caller(), request(2, "tools/call", &able()));
+    let (_listing, listed) = ask(&scene, &caller(), request(3, "completion/complete", &able()));
+    let mut process = scene.process().await;
+    process.expect("tools/call").await;
+    process.expect("tools/call").await;
+    process.ask(json!("one"), "elicitation/create", json!({})).await;
+    assert_eq!(names(&answer(&newer_mailbox).await), ["one"]);
+    newer.answered();
+    // Now only the older one has somebody who waits.
+    process.ask(json!("two"), "elicitation/create", json!({})).await;
+    assert_eq!(names(&answer(&older_mailbox).await), ["two"]);
+    older.answered();
+    assert!(listed.try_next().is_none(), "an answer that cannot ask");
     scene.end().await;
 }
