@@ -36,6 +36,10 @@ impl Exchange {
         if is_asking {
             return self.inquire(generation, number, pending, message).await;
         }
+        if pending.rounds.is_some() {
+            // The process has its answer without what it still asked.
+            let _ = Self::unanswered(&mut self.state(), &pending);
+        }
         self.with_instance(Instance::work_ended);
         let succeeded = message.result().is_some();
         match pending.asker {

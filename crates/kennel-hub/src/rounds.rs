@@ -73,6 +73,8 @@ impl Rounds {
 
 /// Why a request cannot go on where it was left.
 type Refusal = &'static str;
+/// What a process is told whose question nobody answers.
+const NO_ANSWER: &str = "the client did not come back with an answer";
 const RESTARTED: Refusal = "the server was restarted since this `requestState` was issued; make the request anew";
 
 impl Exchange {
@@ -257,15 +259,18 @@ impl Exchange {
     /// What the process is told of requests whose clients have not come back: that their questions get no answer, and
     /// that the requests are no longer wanted.
     pub(crate) fn given_up(state: &mut State, number: Number, pending: &Pending) -> Vec<Bytes> {
-        let Some(rounds) = &pending.rounds else { return Vec::new() };
-        let text = "the client did not come back with an answer";
-        let questions = rounds.questions().filter_map(|question| state.backward.take(question));
-        let mut told: Vec<Bytes> =
-            questions.map(|question| line(&refusal(&question.id, ErrorCode::INTERNAL_ERROR, text))).collect();
-        if rounds.held.is_none() {
-            told.push(line(&cancellation(number, text)));
+        let mut told = Self::unanswered(state, pending);
+        if pending.rounds.as_ref().is_some_and(|rounds| rounds.held.is_none()) {
+            told.push(line(&cancellation(number, NO_ANSWER)));
         }
         told
+    }
+
+    /// What the process is told of questions that are for the client of a request which is no longer there.
+    pub(crate) fn unanswered(state: &mut State, pending: &Pending) -> Vec<Bytes> {
+        let questions = pending.rounds.iter().flat_map(|rounds| rounds.questions());
+        let questions = questions.filter_map(|question| state.backward.take(question));
+        questions.map(|question| line(&refusal(&question.id, ErrorCode::INTERNAL_ERROR, NO_ANSWER))).collect()
     }
 }
 

@@ -41,7 +41,10 @@ impl Exchange {
             let mut lines = Vec::new();
             match pending.stage {
                 Stage::Waiting(_) => state.waiting.retain(|waiting| *waiting != number),
-                Stage::Sent(_) => lines.push(told),
+                Stage::Sent(_) => {
+                    lines = Self::unanswered(&mut state, &pending);
+                    lines.push(told);
+                }
                 Stage::Parked(_) => lines = Self::given_up(&mut state, number, &pending),
                 Stage::Asking => Self::unask(&mut state, number),
             }
@@ -68,6 +71,7 @@ impl Exchange {
             );
             for (number, pending) in &taken {
                 match pending.stage {
+                    // What it was asked is refused below.
                     Stage::Sent(_) => Self::tell(&state, &cancellation(*number, "the client has gone")),
                     Stage::Parked(_) => {
                         let lines = Self::given_up(&mut state, *number, pending);

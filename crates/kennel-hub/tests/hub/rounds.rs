@@ -2,7 +2,7 @@
 
 use crate::callers::{answer, ask, request, with};
 use crate::support::{Plan, Process, Profile, Scene, calm};
-use kennel_hub::{Asked, Caller, Mailbox, OutgoingKind, Principal, ProcessModel, Timeouts};
+use kennel_hub::{Asked, Caller, Limits, Mailbox, OutgoingKind, Principal, ProcessModel, Timeouts};
 use kennel_wire::Era;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -306,6 +306,26 @@ async fn a_state_counts_only_with_the_process_that_it_is_of() {
     assert!(answer(&mailbox).await["error"]["message"].as_str().unwrap().contains("restarted"));
     asked.answered();
     second.hears_nothing().await;
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_ends_with_the_request_that_carries_it() {
+    let limits = Limits { server_requests: 1, ..Limits::default() };
+    let scene = Scene::new(Plan { limits, ..calm(ProcessModel::PerSession) });
+    let (asked, mailbox) = ask(&scene, &caller(), request(1, "tools/call", &able()));
+    let mut process = scene.process().await;
+    let call = process.expect("tools/call").await;
+    // The process goes on without an answer.
+    process.ask(json!("q"), "elicitation/create", json!({})).await;
+    process.answer(&call, text("never mind")).await;
+    assert_eq!(answer(&mailbox).await["result"]["content"][0]["text"], "never mind");
+    asked.answered();
+    // There is room for another question.
+    let (_asked, mailbox) = ask(&scene, &caller(), request(3, "tools/call", &able()));
+    process.expect("tools/call").await;
+    process.ask(json!("s"), "elicitation/create", json!({})).await;
+    assert_eq!(names(&answer(&mailbox).await), ["s"]);
     scene.end().await;
 }
 
