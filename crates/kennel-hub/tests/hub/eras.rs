@@ -113,8 +113,8 @@ async fn a_server_that_gave_no_sign_is_not_waited_for_again() {
     let _second = scene.process().await;
     // Another caller's process is opened in the right era at once.
     discovered(&scene, "bob").await;
-    let _third = scene.process().await;
-    scene.starts_nothing().await;
+    let introduction = scene.process().await.introduction().await;
+    assert_eq!(introduction["protocolVersion"], "2025-11-25", "{introduction}");
     scene.end().await;
 }
 
