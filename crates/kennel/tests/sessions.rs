@@ -4,52 +4,12 @@
 mod support;
 
 use serde_json::{Value, json};
+use support::events::{Event, Events};
 use support::gateway::{Client, Connection, Gateway, HEADERS};
 use support::processes::proc_text;
 use support::programs::fixture;
 use support::waiting::{PATIENCE, settle};
 use support::{alone, announce};
-
-/// An event of a stream.
-#[derive(Debug, Clone, PartialEq)]
-struct Event {
-    id: String,
-    data: String,
-}
-
-/// Reads the events of a stream one by one.
-struct Events<'a> {
-    connection: &'a mut Connection,
-    text: String,
-}
-
-impl<'a> Events<'a> {
-    /// The stream that the response to the last request is.
-    #[track_caller]
-    fn of(connection: &'a mut Connection) -> Self {
-        let (status, headers) = connection.head().unwrap();
-        let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, kind)| kind.as_str());
-        assert_eq!((status, kind), (200, Some("text/event-stream")));
-        Self { connection, text: String::new() }
-    }
-
-    /// The next event with an id, or `None` at the end of the stream.
-    fn next(&mut self) -> Option<Event> {
-        loop {
-            while let Some((event, rest)) = self.text.split_once("\n\n") {
-                let field = |name: &str| {
-                    event.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim().to_owned()))
-                };
-                let (id, data) = (field("id"), field("data"));
-                self.text = rest.to_owned();
-                if let (Some(id), Some(data)) = (id, data) {
-                    return Some(Event { id, data });
-                }
-            }
-            self.text.push_str(&String::from_utf8(self.connection.chunk().unwrap()?).unwrap());
-        }
-    }
-}
 
 fn progress_of(events: &[Event]) -> Vec<f64> {
     let messages = events.iter().filter_map(|event| serde_json::from_str::<Value>(&event.data).ok());

@@ -235,15 +235,26 @@ impl Client {
 
     /// Makes the first half of a handshake and returns the session's id.
     pub(crate) fn initialize(connection: &mut Connection, capabilities: impl Into<Value>) -> std::io::Result<String> {
+        Self::initialize_as(connection, "2025-11-25", capabilities).map(|(session, _)| session)
+    }
+
+    /// The same for a client of some version; also returns the result.
+    pub(crate) fn initialize_as(
+        connection: &mut Connection,
+        version: &str,
+        capabilities: impl Into<Value>,
+    ) -> std::io::Result<(String, Value)> {
         let capabilities = capabilities.into();
         let params = json!({
-            "protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "protocolVersion": version, "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" }
         });
         let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string();
         let response = connection.request("POST", "/mcp", &HEADERS, body.as_bytes())?;
         let session = response.header("mcp-session-id").map(str::to_owned);
-        session.ok_or_else(|| std::io::Error::other(format!("{}: {}", response.status, response.text())))
+        let refused = || std::io::Error::other(format!("{}: {}", response.status, response.text()));
+        let answer = response.messages().pop().ok_or_else(refused)?;
+        Ok((session.ok_or_else(refused)?, answer["result"].clone()))
     }
 
     /// Posts any message and returns the response.

@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 pub(crate) mod caller;
+pub(crate) mod events;
 pub(crate) mod gateway;
 pub(crate) mod ground;
 pub(crate) mod leftovers;
