@@ -4,7 +4,8 @@
 //! program `kennel-hostile` prints ([`Report`]). The attempts themselves are in that program;
 //! making targets, starting boxes and asserting is left to the tests that use this crate.
 //! Also owns the MCP server that tests and benches run, the program `kennel-fixture`, and a
-//! client for servers over stdio ([`StdioClient`]).
+//! client for servers over stdio ([`StdioClient`]), and the check of messages against the
+//! protocol's schemas ([`Schema`]).
 
 #![forbid(unsafe_code)]
 
@@ -14,10 +15,12 @@ mod client;
 pub mod fake;
 mod programs;
 mod report;
+mod schema;
 mod table;
 
 pub use attempt::{Argument, Attempt, Caller, Condition, HostExpectation, Setting, Sysctl};
 pub use client::{ClientError, StdioClient};
 pub use programs::program;
 pub use report::{Outcome, Report, ReportError};
+pub use schema::{Schema, specification};
 pub use table::{attempt, attempts};
