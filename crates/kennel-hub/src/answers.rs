@@ -67,7 +67,12 @@ impl Exchange {
                 client.dismiss();
                 let limit = self.core.settings.limits.result_bytes;
                 match message.result() {
-                    Some(result) if pending.purpose == Purpose::Tool && message.bytes().len() > limit => {
+                    // What asks for more is no use in parts.
+                    Some(result)
+                        if pending.purpose == Purpose::Tool
+                            && message.bytes().len() > limit
+                            && !is_question(message) =>
+                    {
                         // The process waits, but its end does not keep the client from its answer.
                         let _ = self.core.tasks.spawn(keep(Arc::clone(&self.core), client, result, id, mailbox)).await;
                     }

@@ -86,8 +86,10 @@ impl Results {
             }));
         }
         let mut result = json!({ "content": content });
-        if let (Some(is_error), Some(members)) = (is_error, result.as_object_mut()) {
-            members.insert("isError".to_owned(), is_error.into());
+        if let Some(members) = result.as_object_mut() {
+            members.extend(is_error.map(|is_error| ("isError".to_owned(), is_error.into())));
+            // Every result says so since 2026-07-28.
+            members.extend(client.is_modern().then(|| ("resultType".to_owned(), "complete".into())));
         }
         Ok(response_of(id, &result))
     }

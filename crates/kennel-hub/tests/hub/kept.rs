@@ -1,7 +1,9 @@
 //! Results that are too large to pass: kept, and read in parts that join to the exact bytes, by their owner.
 
-use crate::support::{Guest, Plan, Process, Scene, calm, settle};
-use kennel_hub::{Limits, OutgoingKind, ProcessModel};
+use crate::callers::{answer, ask, request};
+use crate::support::{Guest, Plan, Process, Profile, Scene, calm, settle};
+use kennel_hub::{Caller, Limits, OutgoingKind, Principal, ProcessModel};
+use kennel_wire::Era;
 use serde_json::{Value, json};
 
 const LIMIT: usize = 1000;
@@ -134,5 +136,22 @@ async fn the_oldest_make_room_and_a_session_takes_its_own_along() {
     let another = address(&call(&other, &mut process, &result).await);
     assert_eq!(whole(&other, &kept[1]).await.0, result);
     assert_eq!(whole(&other, &another).await.0, result);
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_passed_whole_however_large_it_is() {
+    let limits = Limits { result_bytes: LIMIT, ..Limits::default() };
+    let plan = Plan { era: Some(Era::Modern), limits, ..calm(ProcessModel::PerSession) };
+    let scene = Scene::with(plan, |_| Profile::modern(json!({ "tools": {} })));
+    let (asked, mailbox) =
+        ask(&scene, &Caller::new(Principal::local()), request(1, "tools/call", &json!({ "elicitation": {} })));
+    let (process, call) = scene.process_that_hears("tools/call").await;
+    let params = json!({ "message": "x".repeat(LIMIT) });
+    let questions = json!({ "q": { "method": "elicitation/create", "params": params } });
+    let question = json!({ "resultType": "input_required", "inputRequests": questions, "requestState": "s" });
+    process.answer(&call, question.clone()).await;
+    assert_eq!(answer(&mailbox).await["result"], question);
+    asked.answered();
     scene.end().await;
 }
