@@ -16,6 +16,7 @@ mod listens;
 mod order;
 mod retries;
 mod rounds;
+mod schemas;
 mod sharing;
 mod slow;
 mod starting;

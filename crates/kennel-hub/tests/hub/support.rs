@@ -72,9 +72,19 @@ pub(crate) struct Process {
     lines: mpsc::Receiver<String>,
     orders: mpsc::Sender<Order>,
     introduced: mpsc::Receiver<Value>,
+    all: Record,
 }
 
+/// The first lines that were written to a process, also those of the supervisor.
+type Record = Arc<std::sync::Mutex<Vec<String>>>;
+
 impl Process {
+    /// The first of all messages that it has heard, also what it has answered by itself.
+    pub(crate) fn all_heard(&self) -> Vec<Value> {
+        let lines = self.all.lock().expect("nobody panicked");
+        lines.iter().map(|line| serde_json::from_str(line).expect("a message")).collect()
+    }
+
     /// What it was introduced with.
     pub(crate) async fn introduction(&mut self) -> Value {
         timeout(LONG, self.introduced.recv()).await.expect("it is introduced in time").expect("it is introduced")
@@ -150,7 +160,8 @@ async fn play(profile: Profile, mut child: Child, stage: mpsc::Sender<Process>) 
     let (heard, lines) = mpsc::channel(1 << 14);
     let (orders, mut inbox) = mpsc::channel(1 << 14);
     let (introduce, introduced) = mpsc::channel(1);
-    stage.send(Process { number: child.number(), lines, orders, introduced }).await.ok();
+    let all = Record::default();
+    stage.send(Process { number: child.number(), lines, orders, introduced, all: Arc::clone(&all) }).await.ok();
     let (mut is_open, mut held) = (!profile.held, Vec::<String>::new());
     loop {
         tokio::select! {
@@ -167,6 +178,7 @@ async fn play(profile: Profile, mut child: Child, stage: mpsc::Sender<Process>) 
             },
             line = child.line() => {
                 let Some(line) = line else { return Child::exit(0) };
+                note(&all, &line);
                 if !line.contains("\"id\":\"kennel:") && !line.contains("notifications/initialized") {
                     heard.send(line).await.ok();
                     continue;
@@ -183,6 +195,13 @@ async fn play(profile: Profile, mut child: Child, stage: mpsc::Sender<Process>) 
                 }
             }
         }
+    }
+}
+
+fn note(all: &Record, line: &str) {
+    let mut all = all.lock().expect("nobody panicked");
+    if all.len() < 1000 {
+        all.push(line.to_owned());
     }
 }
 
