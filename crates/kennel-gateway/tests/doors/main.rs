@@ -9,6 +9,7 @@ mod message;
 mod mirrored;
 mod modern;
 mod probes;
+mod rounds;
 mod rpc;
 mod sessions;
 mod shutdown;

@@ -8,11 +8,12 @@ use kennel_hub::{Hub, ProcessModel, ServerSettings, Timeouts, Unobserved};
 use kennel_supervisor::BoxLauncher;
 use kennel_testkit::fake::{Child, FakeEngine, plan};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,8 @@ pub(crate) struct Gate {
     calls: Arc<Semaphore>,
     cancelled: Arc<Semaphore>,
     holds_start: Arc<AtomicBool>,
+    /// What the server has asked, by the ids of the questions.
+    asked: Arc<Mutex<HashMap<String, oneshot::Sender<Value>>>>,
 }
 
 impl Gate {
@@ -46,6 +49,21 @@ impl Gate {
     pub(crate) async fn cancelled(&self) {
         let told = tokio::time::timeout(SOON, self.cancelled.acquire()).await;
         told.expect("it is told soon").expect("it is never closed").forget();
+    }
+
+    /// Notes that the server asks under this id; the answer comes there.
+    fn ask(&self, id: &str) -> oneshot::Receiver<Value> {
+        let (answer, answered) = oneshot::channel();
+        self.asked.lock().expect("nobody panicked").insert(id.to_owned(), answer);
+        answered
+    }
+
+    /// Takes an answer to what the server has asked.
+    fn answered(&self, message: &Value) {
+        let asked = message["id"].as_str().and_then(|id| self.asked.lock().expect("nobody panicked").remove(id));
+        if let Some(asked) = asked {
+            let _ = asked.send(message["result"].clone());
+        }
     }
 
     /// How often the server was told so, not counting what was waited for.
@@ -73,7 +91,7 @@ pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
 /// The same within bounds.
 pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Executor) {
     let closed = || Arc::new(Semaphore::new(0));
-    let gate = Gate { calls: closed(), cancelled: closed(), holds_start: Arc::default() };
+    let gate = Gate { calls: closed(), cancelled: closed(), holds_start: Arc::default(), asked: Arc::default() };
     let inner = gate.clone();
     let engine = FakeEngine::new(move |child| serve(child, inner.clone()));
     let executor = Executor::new(Arc::new(engine.clone()), kennel_exec::Limits::default()).expect("limits that fit");
@@ -221,10 +239,13 @@ pub(crate) fn text_of(response: &Value) -> &str {
 /// `echo{text}`; `hold` answers when the gate opens; `steps{count}` sends so many notes of progress, waits for the gate
 /// and answers; `pace{count}` waits for the gate before each note and before the answer; `announce` says that the list
 /// of tools has changed; `refuse` sends a note of progress and answers with an error; `fail{code}` answers with that
-/// error; `large{bytes}` answers with so much text when the gate opens; `route{region}` is the one that is listed, and
-/// its argument has a header. What is sent to it should be short: a line that does not come whole may
+/// error; `large{bytes}` answers with so much text when the gate opens; `ask` asks the user, and answers with what the
+/// client says to that; `route{region}` is the one that is listed, and its argument has a header. What is sent to it should
+/// be short: a line that does not come whole may
 /// be lost.
 async fn serve(mut child: Child, gate: Gate) -> ExitReport {
+    // What one process has asked, no other hears.
+    let gate = Gate { asked: Arc::default(), ..gate };
     let (say, mut said) = mpsc::channel::<String>(64);
     let mut calls = JoinSet::new();
     loop {
@@ -241,6 +262,10 @@ async fn serve(mut child: Child, gate: Gate) -> ExitReport {
             gate.cancelled.add_permits(usize::from(message["method"] == "notifications/cancelled"));
             continue;
         };
+        if message.get("method").is_none() {
+            gate.answered(&message);
+            continue;
+        }
         let (say, gate) = (say.clone(), gate.clone());
         calls.spawn(async move {
             let answer = match message["method"].as_str() {
@@ -316,6 +341,13 @@ async fn tool(params: &Value, say: &mpsc::Sender<String>, gate: &Gate) -> Result
         }
         Some("fail") => Err("failed"),
         Some("route") => text(arguments["region"].as_str().unwrap_or("nowhere")),
+        Some("ask") => {
+            let id = format!("q{}", params["_meta"]["progressToken"]);
+            let answered = gate.ask(&id);
+            let question = request(id, "elicitation/create", &json!({"message": "Who are you?"}));
+            let _ = say.send(question.to_string()).await;
+            text(&answered.await.map_err(|_| "nobody answers")?.to_string())
+        }
         Some("large") => {
             gate.pass().await;
             text(&"x".repeat(usize::try_from(arguments["bytes"].as_u64().unwrap_or_default()).unwrap()))
