@@ -34,9 +34,10 @@ pub(crate) fn text(status: StatusCode, body: impl fmt::Display) -> Reply {
     with_type(status, TEXT, Body::Whole(format!("{body}\n").into()))
 }
 
-/// A JSON-RPC error that belongs to no request, because the request was not let in.
+/// A JSON-RPC error that belongs to no request, because the request was not let in. It has no id: in this protocol none is
+/// `null`.
 pub(crate) fn refusal(status: StatusCode, reason: impl fmt::Display) -> Refusal {
-    refusal_of(status, &ErrorId::Null, reason)
+    refusal_of(status, &ErrorId::Absent, reason)
 }
 
 /// A JSON-RPC error for a request that was not let in.

@@ -11,6 +11,7 @@ mod modern;
 mod probes;
 mod rounds;
 mod rpc;
+mod schemas;
 mod sessions;
 mod shutdown;
 mod stdio;
