@@ -2,7 +2,7 @@
 
 use crate::catalog::{List, next_cursor};
 use crate::client::Client;
-use crate::dialect::{self, Subject, error_code};
+use crate::dialect::{self, error_code};
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
@@ -184,9 +184,7 @@ async fn keep(core: Arc<Core>, client: Arc<Client>, result: RawJson, id: Id, mai
     let message = match core.results.keep(&client, result, &id).await {
         Ok(answer) => {
             core.counters.kept_results.add();
-            let modern = Message::parse(answer.clone()).ok().filter(|_| client.is_modern());
-            let modern = modern.and_then(|answer| dialect::new_answer(&answer, &id, Subject::Call, None).ok());
-            modern.unwrap_or(answer)
+            answer
         }
         Err(error) => {
             let limit = core.settings.limits.result_bytes;
