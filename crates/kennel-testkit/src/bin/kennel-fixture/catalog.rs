@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
+use crate::era::Era;
 use crate::incoming::Failure;
 use crate::listed::{self, ListedTool};
 use crate::options::{Options, TasksOffer, ToolsOffer};
@@ -75,8 +76,8 @@ impl Catalog {
     }
 
     /// One page of the list, as the result of `tools/list`.
-    pub(crate) fn page(&self, cursor: Option<&str>) -> Result<String, Failure> {
-        let all = self.all();
+    pub(crate) fn page(&self, era: Era, cursor: Option<&str>) -> Result<String, Failure> {
+        let all = self.all(era);
         let begin = match cursor {
             None => 0,
             Some(cursor) => (cursor.strip_prefix(CURSOR).and_then(|place| place.parse().ok()))
@@ -98,10 +99,10 @@ impl Catalog {
     }
 
     /// Every tool as JSON.
-    fn all(&self) -> Vec<String> {
+    fn all(&self, era: Era) -> Vec<String> {
         let mut all = match &self.offer {
             Offer::Nothing => Vec::new(),
-            Offer::Own => tools::all().chain(self.of_tasks()).map(Tool::to_json).collect(),
+            Offer::Own => tools::all().chain(self.of_tasks()).map(|tool| tool.to_json(era)).collect(),
             Offer::Listed(listed) => listed.iter().map(|tool| tool.json.clone()).collect(),
         };
         all.extend(self.added().iter().map(|name| {

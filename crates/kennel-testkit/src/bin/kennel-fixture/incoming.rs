@@ -47,6 +47,7 @@ const UNKNOWN_RESOURCE: i32 = -32002;
 const OVERLOADED: i32 = -32000;
 
 /// Why a request is answered with an error.
+#[derive(Clone)]
 pub(crate) struct Failure {
     code: i32,
     message: String,

@@ -3,6 +3,7 @@
 //! It is stricter than many servers, so that a proxy's mistakes show: nothing but `ping` before `initialize`, no second
 //! `initialize`, no two calls in flight with one id.
 
+mod tasks;
 pub(crate) mod version;
 
 use std::borrow::Cow;
@@ -16,7 +17,9 @@ use crate::arguments::Arguments;
 use crate::calls::{self, Order, Reply};
 use crate::catalog::Found;
 use crate::content;
+use crate::era::Era;
 use crate::incoming::Failure;
+use crate::options::TasksOffer;
 use crate::server::{Client, Server};
 use crate::tools::echo;
 use crate::{completion, prompts, resources};
@@ -41,6 +44,9 @@ pub(crate) fn request(server: &Arc<Server>, id: &str, method: &str, params: &str
     let outcome = match method {
         "tools/call" if server.client().is_some() && server.catalog.has_tools() => call_tool(server, id, params),
         "prompts/get" | "resources/read" if server.client().is_some() => get_or_ask(server, id, method, params),
+        "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" if has_tasks(server) => {
+            tasks::request(server, id, method, params)
+        }
         _ => answer(server, method, params).map(|result| server.output.result(id, &result)),
     };
     if let Err(failure) = outcome {
@@ -78,7 +84,7 @@ fn answer(server: &Server, method: &str, params: &str) -> Result<String, Failure
         }
         "tools/list" if server.catalog.has_tools() => {
             let list: List<'_> = read(params)?;
-            return server.catalog.page(list.cursor.as_deref());
+            return server.catalog.page(Era::Legacy, list.cursor.as_deref());
         }
         "resources/list" => return Ok(resources::list()),
         "resources/templates/list" => return Ok(resources::templates()),
@@ -114,9 +120,13 @@ fn initialize(server: &Server, params: &str) -> Result<String, Failure> {
     if !server.introduce(client) {
         return Err(Failure::invalid_request("initialize was sent already"));
     }
+    let mut capabilities = server.capabilities();
+    if server.options.tasks == TasksOffer::Extension {
+        capabilities["tasks"] = json!({"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}});
+    }
     let result = json!({
         "protocolVersion": version.as_str(),
-        "capabilities": server.capabilities(),
+        "capabilities": capabilities,
         "serverInfo": {"name": "kennel-fixture", "version": env!("CARGO_PKG_VERSION")},
     });
     Ok(result.to_string())
@@ -132,6 +142,9 @@ fn call_tool(server: &Arc<Server>, id: &str, params: &str) -> Result<(), Failure
             server.output.result(id, &result);
             Ok(())
         }
+        Some(Found::Own(tool)) if params.task.is_some() && has_tasks(server) => {
+            tasks::begin(server, id, tool, arguments)
+        }
         Some(Found::Own(tool)) => {
             let progress_token = params.meta.and_then(|meta| meta.progress_token).map(RawValue::get);
             calls::start(server, tool.run, &Order { id, arguments, progress_token, reply: Reply::Plain }, None)
@@ -142,6 +155,10 @@ fn call_tool(server: &Arc<Server>, id: &str, params: &str) -> Result<(), Failure
         }
         None => Err(Failure::invalid_params(format_args!("there is no tool `{}`", params.name))),
     }
+}
+
+fn has_tasks(server: &Server) -> bool {
+    server.client().is_some() && server.options.tasks == TasksOffer::Extension
 }
 
 fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Failure> {
@@ -192,6 +209,8 @@ struct ToolCall<'a> {
     arguments: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta")]
     meta: Option<Meta<'a>>,
+    #[serde(borrow)]
+    task: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]

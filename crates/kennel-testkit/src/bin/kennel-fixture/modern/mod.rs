@@ -21,6 +21,7 @@ use crate::arguments::Arguments;
 use crate::calls::{self, NoResult, Order, Reply, Work};
 use crate::catalog::Found;
 use crate::dialogue::Sealing;
+use crate::era::Era;
 use crate::incoming::Failure;
 use crate::options::TasksOffer;
 use crate::server::Server;
@@ -83,7 +84,7 @@ impl Request<'_> {
             "tools/call" if server.catalog.has_tools() => return self.call_tool(),
             "server/discover" => self.cacheable(&discover(server)),
             "tools/list" if server.catalog.has_tools() => {
-                self.cacheable(&server.catalog.page(params.cursor.as_deref())?);
+                self.cacheable(&server.catalog.page(Era::Modern, params.cursor.as_deref())?);
             }
             "resources/list" => self.cacheable(&resources::list()),
             "resources/templates/list" => self.cacheable(&resources::templates()),

@@ -1,8 +1,8 @@
 //! Owns the tasks extension (`io.modelcontextprotocol/tasks`): calls that are answered at once by a handle, under which
-//! the client finds later what became of them.
+//! the client finds later what became of them. What a task is serves the legacy protocol as well.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
@@ -31,6 +31,7 @@ pub(crate) struct Task {
     pub(crate) id: String,
     created: String,
     state: Mutex<State>,
+    ended: Condvar,
 }
 
 struct State {
@@ -50,6 +51,18 @@ enum Phase {
     Cancelled,
 }
 
+impl Phase {
+    fn status(&self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::InputRequired(_) => "input_required",
+            Self::Completed(_) => "completed",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// What a client must declare to use tasks.
 pub(super) fn required() -> Value {
     json!({"extensions": {EXTENSION: {}}})
@@ -57,22 +70,27 @@ pub(super) fn required() -> Value {
 
 impl Tasks {
     /// Begins a task.
-    pub(super) fn begin(&self) -> Result<Arc<Task>, Failure> {
+    pub(crate) fn begin(&self) -> Result<Arc<Task>, Failure> {
         let mut tasks = lock(&self.0);
         if tasks.len() >= MOST_TASKS {
             return Err(Failure::overloaded());
         }
         let now = clock::now();
         let state = State { updated: now.clone(), phase: Phase::Working, answers: Answers::new() };
-        let task = Arc::new(Task { id: random_id()?, created: now, state: Mutex::new(state) });
+        let task = Arc::new(Task { id: random_id()?, created: now, state: Mutex::new(state), ended: Condvar::new() });
         tasks.insert(task.id.clone(), Arc::clone(&task));
         Ok(task)
     }
 
     /// The task of that id.
-    pub(super) fn find(&self, id: &str) -> Result<Arc<Task>, Failure> {
+    pub(crate) fn find(&self, id: &str) -> Result<Arc<Task>, Failure> {
         let found = lock(&self.0).get(id).cloned();
         found.ok_or_else(|| Failure::invalid_params(format_args!("there is no task `{id}`")))
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<Arc<Task>> {
+        lock(&self.0).values().cloned().collect()
     }
 }
 
@@ -85,19 +103,40 @@ impl Task {
     /// It as JSON, with what its status says.
     pub(crate) fn to_json(&self) -> String {
         let state = lock(&self.state);
-        let (status, more) = match &state.phase {
-            Phase::Working => ("working", String::new()),
-            Phase::InputRequired(requests) => {
-                ("input_required", format!(r#","inputRequests":{}"#, Value::Object(requests.clone())))
-            }
-            Phase::Completed(result) => ("completed", format!(r#","result":{result}"#)),
-            Phase::Failed(failure) => ("failed", format!(r#","error":{}"#, failure.to_json())),
-            Phase::Cancelled => ("cancelled", String::new()),
+        let status = state.phase.status();
+        let more = match &state.phase {
+            Phase::Working | Phase::Cancelled => String::new(),
+            Phase::InputRequired(requests) => format!(r#","inputRequests":{}"#, Value::Object(requests.clone())),
+            Phase::Completed(result) => format!(r#","result":{result}"#),
+            Phase::Failed(failure) => format!(r#","error":{}"#, failure.to_json()),
         };
         format!(
             r#"{{"taskId":"{}","status":"{status}","createdAt":"{}","lastUpdatedAt":"{}","ttlMs":{TTL_MS},"pollIntervalMs":{POLL_INTERVAL_MS}{more}}}"#,
             self.id, self.created, state.updated
         )
+    }
+
+    /// It as JSON, as 2025-11-25 has it.
+    pub(crate) fn to_legacy_json(&self) -> String {
+        let state = lock(&self.state);
+        let (id, created, updated, status) = (&self.id, &self.created, &state.updated, state.phase.status());
+        format!(
+            r#"{{"taskId":"{id}","status":"{status}","createdAt":"{created}","lastUpdatedAt":"{updated}","ttl":{TTL_MS},"pollInterval":{POLL_INTERVAL_MS}}}"#
+        )
+    }
+
+    /// Waits until it has ended, and returns its result.
+    pub(crate) fn wait_for_end(&self) -> Result<String, Failure> {
+        let mut state = lock(&self.state);
+        loop {
+            match &state.phase {
+                Phase::Completed(result) => return Ok(result.clone()),
+                Phase::Failed(failure) => return Err(failure.clone()),
+                Phase::Cancelled => return Err(Failure::invalid_params("the task was cancelled")),
+                Phase::Working | Phase::InputRequired(_) => {}
+            }
+            state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// The answers to these questions if the client has given them all; otherwise it is asked for those that lack.
@@ -135,6 +174,7 @@ impl Task {
         let mut state = lock(&self.state);
         state.phase = phase;
         state.updated = clock::now();
+        self.ended.notify_all();
     }
 }
 

@@ -29,8 +29,34 @@ pub(super) const TOOLS: &[Tool] = &[
         let answer = call.ask(Question::new("roots", "roots/list", json!({})), Sealing::WhenNeeded)?;
         Ok(if answer.is_ok() { content::text(in_words(&answer)) } else { content::tool_error(in_words(&answer)) })
     }),
+    Tool::new("sample_with_tools", "Asks the client's model, which may use a tool", NO_ARGUMENTS, sample_with_tools),
     Tool::new("sample_many", "Asks the client's model `count` times at once; returns the answers", COUNT, sample_many),
 ];
+
+/// Gives the model a tool, takes its use, and asks again with what the tool says.
+fn sample_with_tools(call: &Call) -> Outcome {
+    call.require(&["sampling"])?;
+    let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let mut params = sampling_params("How is the weather in Paris?");
+    params["tools"] = json!([{"name": "weather", "description": "Says how the weather is", "inputSchema": city}]);
+    params["toolChoice"] = json!({"mode": "auto"});
+    let question = Question::new("first", "sampling/createMessage", params.clone());
+    let answer = call.ask(question, Sealing::Always)?;
+    let reply = answer.as_deref().ok().and_then(|reply| serde_json::from_str::<Value>(reply).ok()).unwrap_or_default();
+    let used = &reply["content"];
+    if used["type"] != "tool_use" {
+        return Ok(content::tool_error(in_words(&answer)));
+    }
+    let said = content::text_item(&format!("It rains in {}", used["input"]["city"].as_str().unwrap_or("no city")));
+    let result = json!({"type": "tool_result", "toolUseId": used["id"], "content": [said]});
+    if let Some(messages) = params["messages"].as_array_mut() {
+        messages.push(json!({"role": "assistant", "content": used}));
+        messages.push(json!({"role": "user", "content": [result]}));
+    }
+    let question = Question::new("second", "sampling/createMessage", params);
+    let text = call.ask_for_text(question, "/content/text", Sealing::Always)?;
+    Ok(content::text(text))
+}
 
 /// The ids are strings here, where the other requests of the server have numbers.
 fn sample_many(call: &Call) -> Outcome {

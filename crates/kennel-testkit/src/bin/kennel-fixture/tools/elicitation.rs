@@ -9,7 +9,10 @@ use crate::dialogue::{Question, Sealing, in_words};
 
 const MESSAGE: &str = r#"{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}"#;
 
+const ADDRESS: &str = r#"{"type":"object","properties":{"url":{"type":"string"}},"required":["url"]}"#;
+
 pub(super) const TOOLS: &[Tool] = &[
+    Tool::new("elicit_url", "Asks the user to open `url`, and says when that is done", ADDRESS, elicit_url),
     Tool::new("test_elicitation", "Asks the user for a name and an address", MESSAGE, |call| {
         let schema = json!({
             "type": "object",
@@ -72,6 +75,23 @@ fn titled(what: &str) -> Value {
         {"const": "value2", "title": format!("Second {what}")},
         {"const": "value3", "title": format!("Third {what}")},
     ])
+}
+
+/// Only a legacy question has an id, under which the client is told that what happens elsewhere is done.
+fn elicit_url(call: &Call) -> Outcome {
+    call.require(&["elicitation"])?;
+    let url = call.arguments.text("url")?;
+    let id = format!("elicitation of {url}");
+    let mut params = json!({"mode": "url", "message": "Please open this address", "url": url});
+    if call.exchange.is_none() {
+        params["elicitationId"] = json!(id);
+    }
+    let answer = call.ask(Question::new("address", "elicitation/create", params), Sealing::Always)?;
+    if call.exchange.is_none() && answer.is_ok() {
+        let params = json!({ "elicitationId": id }).to_string();
+        call.server.output.notification("notifications/elicitation/complete", &params);
+    }
+    Ok(if answer.is_ok() { content::text(in_words(&answer)) } else { content::tool_error(in_words(&answer)) })
 }
 
 fn elicit(call: &Call, done: &str, message: &str, schema: &Value) -> Outcome {

@@ -6,6 +6,7 @@ mod conformance;
 pub(crate) mod echo;
 mod elicitation;
 mod files;
+mod held;
 mod input_required;
 mod process;
 pub(crate) mod sleeper;
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 use crate::calls::Work;
 use crate::dialogue::Question;
+use crate::era::Era;
 
 /// A schema without properties.
 const NO_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
@@ -28,6 +30,8 @@ pub(crate) struct Tool {
     description: &'static str,
     /// The schema of its arguments, as JSON.
     schema: &'static str,
+    /// The schema of its structured result, as JSON.
+    output: Option<&'static str>,
     /// Its annotations, as JSON.
     annotations: Option<&'static str>,
     /// Runs it, in a thread of its own.
@@ -60,6 +64,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
         triggers::TOOLS,
         annotated::TOOLS,
         files::TOOLS,
+        held::TOOLS,
         input_required::TOOLS,
     ]
     .into_iter()
@@ -78,18 +83,31 @@ pub(crate) fn find(name: &str) -> Option<&'static Tool> {
 
 impl Tool {
     const fn new(name: &'static str, description: &'static str, schema: &'static str, run: Work) -> Self {
-        Self { name, description, schema, annotations: None, run, task: TaskSupport::Never }
+        Self { name, description, schema, output: None, annotations: None, run, task: TaskSupport::Never }
     }
 
     const fn with_task(self, task: TaskSupport) -> Self {
         Self { task, ..self }
     }
 
-    /// As it appears in `tools/list`.
-    pub(crate) fn to_json(&self) -> String {
+    const fn with_output(self, schema: &'static str) -> Self {
+        Self { output: Some(schema), ..self }
+    }
+
+    /// As it appears in `tools/list`. Only a legacy tool says there that it can run as a task.
+    pub(crate) fn to_json(&self, era: Era) -> String {
+        let output = self.output.map(|json| format!(r#","outputSchema":{json}"#)).unwrap_or_default();
+        let execution = match (era, self.task) {
+            (Era::Legacy, TaskSupport::Optional) => r#","execution":{"taskSupport":"optional"}"#,
+            (Era::Legacy, TaskSupport::Required) => r#","execution":{"taskSupport":"required"}"#,
+            (Era::Legacy, TaskSupport::Never | TaskSupport::RequiredAfter(_)) | (Era::Modern, _) => "",
+        };
         let annotations = self.annotations.map(|json| format!(r#","annotations":{json}"#)).unwrap_or_default();
         let (name, description) = (Value::from(self.name), Value::from(self.description));
-        format!(r#"{{"name":{name},"description":{description},"inputSchema":{}{annotations}}}"#, self.schema)
+        format!(
+            r#"{{"name":{name},"description":{description},"inputSchema":{}{output}{annotations}{execution}}}"#,
+            self.schema
+        )
     }
 }
 

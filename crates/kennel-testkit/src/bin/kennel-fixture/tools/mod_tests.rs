@@ -9,7 +9,7 @@ fn every_tool_has_a_name_of_its_own_a_description_and_a_schema_of_an_object() {
     let mut names = BTreeSet::new();
     for tool in all() {
         assert!(names.insert(tool.name), "{} is there twice", tool.name);
-        let json: Value = serde_json::from_str(&tool.to_json()).unwrap();
+        let json: Value = serde_json::from_str(&tool.to_json(Era::Legacy)).unwrap();
         assert_eq!(json["name"], tool.name);
         assert!(!json["description"].as_str().unwrap().is_empty(), "{}", tool.name);
         assert_eq!(json["inputSchema"]["type"], "object", "{}", tool.name);

@@ -18,7 +18,17 @@ const LOG: &str = r#"{"type":"object","properties":{"level":{"type":"string"},"t
 const COUNT: &str = r#"{"type":"object","properties":{"count":{"type":"integer"}},"required":["count"]}"#;
 const ANYTHING: &str = r#"{"type":"object"}"#;
 
+const MEASURED: &str = r#"{"type":"object","properties":{"count":{"type":"number"},"large":{"type":"integer"},"nothing":{"type":"null"},"text":{"type":"string"}},"required":["count","large"]}"#;
+
+/// Spelled as many programs would not spell it again.
+const MEASURE: &str = r#"{"count":1.0,"large":12345678901234567890123,"nothing":null,"text":"\u00e4 \/ "}"#;
+
 pub(super) const TOOLS: &[Tool] = &[
+    Tool::new("measure", "Returns a structured result", NO_ARGUMENTS, |_| {
+        let text = json!(MEASURE);
+        Ok(format!(r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{MEASURE}}}"#))
+    })
+    .with_output(MEASURED),
     Tool::new("sleep", "Answers after `ms`, with progress every `progress_every_ms` if a token is given", SLEEP, sleep),
     Tool::new("large", "Returns a text of `bytes` bytes", BYTES, |call| {
         let bytes = usize::try_from(call.arguments.number("bytes")?).map_err(Failure::invalid_params)?;
