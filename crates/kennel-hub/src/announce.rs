@@ -6,6 +6,7 @@ use crate::exchange::{Delivery, Exchange, Sharing, State};
 use crate::level::Level;
 use crate::mailbox::{Mailbox, Outgoing, Posted};
 use crate::pending::Asker;
+use crate::sync::lock;
 use kennel_supervisor::Generation;
 use kennel_wire::{Id, Message};
 use std::sync::Arc;
@@ -18,9 +19,20 @@ impl Exchange {
             let mut state = self.state();
             self.audience(&mut state, generation, &message, method)
         };
-        for Delivery { mailbox, outgoing } in deliveries {
+        for Delivery { mailbox, outgoing } in deliveries.into_iter().chain(self.heard_elsewhere(method)) {
             self.deliver(&mailbox, outgoing).await;
         }
+    }
+
+    /// Who hears of a list that has changed though they listen to another process: where each call has one of its own,
+    /// the client of the call listens elsewhere.
+    fn heard_elsewhere(&self, method: &str) -> Vec<Delivery> {
+        let list = List::ALL.into_iter().find(|list| list.changed() == method);
+        let Some(list) = list.filter(|_| self.sharing == Sharing::OneCall) else { return Vec::new() };
+        let clients: Vec<_> = self.state().members.keys().copied().collect();
+        let exchanges: Vec<_> = lock(&self.core.pool).exchanges.values().cloned().collect();
+        let others = exchanges.iter().filter(|exchange| exchange.key != self.key);
+        others.flat_map(|exchange| exchange.state().listens.list_changed_for(list, &clients)).collect()
     }
 
     /// Decides who hears a notification, and what of it is said in their own words.

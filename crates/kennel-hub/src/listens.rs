@@ -2,11 +2,12 @@
 //! their process speaks, and across its restarts.
 
 use crate::catalog::{List, Offering};
-use crate::client::Client;
+use crate::client::{Client, ClientKey};
 use crate::exchange::{Delivery, Exchange, Sharing, State, line};
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Number, Purpose};
+use crate::settings::ProcessModel;
 use crate::withdraw::cancellation;
 use bytes::Bytes;
 use kennel_supervisor::{Generation, Handshake, Link};
@@ -99,10 +100,19 @@ impl Listens {
 
     /// What tells the streams that want to hear of it that a list has changed.
     pub(crate) fn list_changed(&self, list: List) -> Vec<Delivery> {
+        self.tell_of(list, |_| true)
+    }
+
+    /// The same for the streams of these clients only.
+    pub(crate) fn list_changed_for(&self, list: List, clients: &[ClientKey]) -> Vec<Delivery> {
+        self.tell_of(list, |listen| clients.contains(&listen.client.key))
+    }
+
+    fn tell_of(&self, list: List, is_told: impl Fn(&Listen) -> bool) -> Vec<Delivery> {
         let message = notification(list.changed(), &RawJson::empty_object());
         let Ok(message) = Message::parse(message) else { return Vec::new() };
-        let streams = self.streams.values().filter(|listen| listen.is_acknowledged && listen.filter.wants(list));
-        streams.filter_map(|listen| listen.told(&message)).collect()
+        let wants = |listen: &&Listen| listen.is_acknowledged && listen.filter.wants(list) && is_told(listen);
+        self.streams.values().filter(wants).filter_map(|listen| listen.told(&message)).collect()
     }
 
     /// What tells the streams that want to hear of it what a process of the old era says of a resource.
@@ -149,8 +159,13 @@ impl Exchange {
         let filter = message.field(&["params", "notifications"]).ok().flatten();
         let filter = filter.filter(|filter| filter.kind() == ValueKind::Object);
         let filter = filter.ok_or_else(|| invalid("`params.notifications` is missing or no object".to_owned()))?;
-        let filter: Filter = serde_json::from_slice(filter.as_bytes())
+        let mut filter: Filter = serde_json::from_slice(filter.as_bytes())
             .map_err(|error| invalid(format!("`params.notifications` cannot be read: {error}")))?;
+        if self.core.settings.model == ProcessModel::PerCall {
+            // Each call has its own process, and none of them is the one that this stream would be of.
+            filter.resource_subscriptions.clear();
+            filter.task_ids.clear();
+        }
         let limit = self.core.settings.limits.session_requests;
         let number = self.next_number();
         let mut state = self.state();
@@ -164,7 +179,12 @@ impl Exchange {
             return Err(Fault::saturated("streams of this server", limit));
         }
         let (client, mailbox) = (Arc::clone(client), Arc::clone(mailbox));
-        let request = message.clone();
+        let request = if self.core.settings.model == ProcessModel::PerCall {
+            let reduced = message.rewrite().replace(&["params", "notifications"], &filter.raw());
+            reduced.ok().and_then(|reduced| Message::parse(reduced.finish()).ok()).unwrap_or_else(|| message.clone())
+        } else {
+            message.clone()
+        };
         let listen = Listen { client, mailbox, id: id.clone(), request, filter, is_acknowledged: false };
         state.listens.streams.insert(number, listen);
         let link = state.link.clone();
