@@ -4,6 +4,7 @@ use crate::level::Level;
 use crate::mailbox::Mailbox;
 use crate::principal::{Principal, SessionId};
 use crate::sync::lock;
+use crate::tasks::EXTENSION;
 use kennel_wire::{Era, Message, ProtocolVersion, RawJson, ValueKind, meta};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -139,7 +140,7 @@ impl Introduction {
 fn takes_tasks(capabilities: &RawJson) -> bool {
     let extensions = capabilities.members().into_iter().find(|(name, _)| name == "extensions");
     let extensions = extensions.map(|(_, extensions)| extensions.members()).unwrap_or_default();
-    extensions.iter().any(|(name, _)| name == "io.modelcontextprotocol/tasks")
+    extensions.iter().any(|(name, _)| name == EXTENSION)
 }
 
 fn declared(info: RawJson, capabilities: RawJson) -> Vec<(&'static str, RawJson)> {

@@ -8,9 +8,10 @@ use crate::level::{LEVEL, Level};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Origin, Pending, Purpose, Stage};
 use crate::rounds::Rounds;
+use crate::tasks::without_tasks;
 use bytes::Bytes;
 use kennel_supervisor::{FeedError, Generation, Instance, Link};
-use kennel_wire::{Era, ErrorCode, Id, Kind, Message, RawJson, success_response};
+use kennel_wire::{Era, ErrorCode, Id, Kind, Message, RawJson, meta, success_response};
 use std::sync::Arc;
 
 /// From how many unanswered requests on what is sent to a process is sent together.
@@ -28,6 +29,9 @@ const LOOKING: &[&str] = &[
     "tasks/get",
     "tasks/list",
 ];
+
+/// Where a request says which extensions its client knows.
+const DECLARED_EXTENSIONS: &[&str] = &["params", "_meta", meta::CLIENT_CAPABILITIES, "extensions"];
 
 /// What became of a request on its way to a process.
 pub(crate) enum Prepared {
@@ -179,6 +183,12 @@ impl Exchange {
         let mut rewrite = message.rewrite().id(&minted).map_err(text)?;
         if message.progress_token().map_err(text)?.is_some() {
             rewrite = rewrite.progress_token(&minted).map_err(text)?;
+        }
+        if self.sharing == Sharing::OneCall
+            && let Some(others) = without_tasks(message, DECLARED_EXTENSIONS)
+        {
+            // A task would end with the process of its call, so the server is not to make one.
+            rewrite = rewrite.replace(DECLARED_EXTENSIONS, &others).map_err(text)?;
         }
         if let Purpose::SetLevel { wanted, told } = purpose
             && told < wanted

@@ -42,7 +42,7 @@ impl Filter {
         }
     }
 
-    /// What of it a server can honour.
+    /// What of it a server of the old era can honour.
     fn honoured(&self, handshake: &Handshake) -> Self {
         let subscribes = handshake.has_capability_flag("resources", "subscribe");
         Self {
@@ -63,9 +63,9 @@ impl Filter {
         ] {
             members.extend(wanted.then(|| (name, RawJson::boolean(true))));
         }
-        if !self.resource_subscriptions.is_empty() {
-            let uris = RawJson::parse(json!(self.resource_subscriptions).to_string());
-            members.extend(uris.ok().map(|uris| ("resourceSubscriptions", uris)));
+        for (name, wanted) in [("resourceSubscriptions", &self.resource_subscriptions), ("taskIds", &self.task_ids)] {
+            let wanted = (!wanted.is_empty()).then(|| RawJson::parse(json!(wanted).to_string()).ok());
+            members.extend(wanted.flatten().map(|wanted| (name, wanted)));
         }
         RawJson::object(members.iter().map(|(name, value)| (*name, value)))
     }

@@ -10,7 +10,9 @@ use crate::level::Level;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::Purpose;
 use crate::seal::Errand;
-use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, meta, success_response};
+use crate::settings::ProcessModel;
+use crate::tasks::without_tasks;
+use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, Rewrite, meta, success_response};
 use std::sync::Arc;
 
 /// The methods that came to an end with the sessions.
@@ -70,7 +72,7 @@ impl Exchange {
     fn discover(&self, client: &Arc<Client>, id: &Id, mailbox: &Arc<Mailbox>) {
         if let Some(introduced) = &self.catalog.offer().introduction {
             self.wake();
-            let message = introduced.discovered(id);
+            let message = self.offered(introduced.discovered(id));
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
             return;
         }
@@ -84,12 +86,23 @@ impl Exchange {
         self.core.tasks.spawn(async move {
             let Some(exchange) = exchange.upgrade() else { return };
             let message = match exchange.opened().await {
-                Ok(handshake) => Introduced::from(&*handshake).discovered(&id),
+                Ok(handshake) => exchange.offered(Introduced::from(&*handshake).discovered(&id)),
                 Err(fault) => fault.response(&id),
             };
             client.dismiss();
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
         });
+    }
+
+    /// What a server offers as far as it can be kept: no tasks where each call has its own process.
+    fn offered(&self, answer: bytes::Bytes) -> bytes::Bytes {
+        const EXTENSIONS: &[&str] = &["result", "capabilities", "extensions"];
+        if self.core.settings.model != ProcessModel::PerCall {
+            return answer;
+        }
+        let Ok(message) = Message::parse(answer.clone()) else { return answer };
+        let Some(others) = without_tasks(&message, EXTENSIONS) else { return answer };
+        message.rewrite().replace(EXTENSIONS, &others).map_or(answer, Rewrite::finish)
     }
 
     /// Whether a request that brings a state may be made to a process of the old era, which knows nothing of states:

@@ -22,6 +22,8 @@ const TASK: &[&str] = &["params", "taskId"];
 const CREATED: &[&str] = &["result", "task", "taskId"];
 /// The largest answer that is looked at for a question.
 const LONGEST_QUESTION: usize = 1 << 20;
+/// How the tasks of 2026-07-28 are called among the extensions.
+pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const ELICITATION: &[&str] = &["params", "elicitationId"];
 
 impl Exchange {
@@ -35,11 +37,10 @@ impl Exchange {
         match method {
             "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
                 let Some(task) = text(message, TASK) else { return Ok(Purpose::Other) };
-                // A process of one client has no tasks of others; where there are several, what is nobody's is refused.
-                if self.sharing == Sharing::Shared && !self.state().tasks.is_of(&task, client) {
+                if !self.is_task_of(client, &task) {
                     return Err("there is no such task");
                 }
-                Ok(Purpose::AboutTask(task))
+                Ok(if method == "tasks/update" { Purpose::Other } else { Purpose::AboutTask(task) })
             }
             "tasks/list" if self.sharing == Sharing::Shared => Ok(Purpose::TaskList),
             "tools/call" if matches!(message.locate(&["params", "task"]), Ok(Some(_))) => match self.sharing {
@@ -49,6 +50,12 @@ impl Exchange {
             "tools/call" => Ok(Purpose::Tool),
             _ => Ok(Purpose::Other),
         }
+    }
+
+    /// Whether a client may hear of a task. A process of one client has no tasks of others; where there are several, what
+    /// is nobody's is no one's to hear of.
+    pub(crate) fn is_task_of(&self, client: &Client, task: &str) -> bool {
+        self.sharing != Sharing::Shared || self.state().tasks.is_of(task, client)
     }
 
     /// A request for a task was answered: remembers whose the task is, and where its progress goes.
@@ -190,6 +197,14 @@ impl Exchange {
             state.elicitations.note(elicitation.id, Owner::new(client));
         }
     }
+}
+
+/// The extensions at this place without tasks, if those are among them.
+pub(crate) fn without_tasks(message: &Message, extensions: &[&str]) -> Option<RawJson> {
+    let mut members = message.field(extensions).ok()??.members();
+    let all = members.len();
+    members.retain(|(name, _)| name != EXTENSION);
+    (members.len() < all).then(|| RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value))))
 }
 
 fn text(message: &Message, path: &[&str]) -> Option<String> {
