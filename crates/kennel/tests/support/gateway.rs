@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,13 @@ impl Gateway {
     /// The same with a data directory that is there already.
     #[track_caller]
     pub(crate) fn start_in(data: tempfile::TempDir, flags: &[&str], command: &[&OsStr]) -> Self {
-        let mut run = Command::new(kennel());
+        Self::start_program(kennel(), data, flags, command)
+    }
+
+    /// The same with another copy of the program.
+    #[track_caller]
+    pub(crate) fn start_program(program: &Path, data: tempfile::TempDir, flags: &[&str], command: &[&OsStr]) -> Self {
+        let mut run = Command::new(program);
         run.args(["run", "--json", "--data"]).arg(data.path());
         if !flags.contains(&"--listen") {
             run.args(["--listen", "127.0.0.1:0"]);
@@ -149,16 +156,36 @@ impl Connection {
         self.send(method, path, headers, body)?;
         let (status, headers) = self.head()?;
         let mut response = Response { status, headers, body: Vec::new() };
-        let length = response.header("content-length").map(|length| length.parse::<usize>().unwrap());
+        let mut body = Vec::new();
+        self.body(&response, |piece| body.extend(piece))?;
+        response.body = body;
+        Ok(response)
+    }
+
+    /// Reads the body that follows the head of a response, piece by piece as it comes.
+    pub(crate) fn body(&mut self, head: &Response, mut take: impl FnMut(Vec<u8>)) -> std::io::Result<()> {
+        let length = head.header("content-length").map(|length| length.parse::<usize>().unwrap());
         if let Some(length) = length {
-            response.body.resize(length, 0);
-            self.stream.read_exact(&mut response.body)?;
-        } else if response.header("transfer-encoding").is_some() {
+            let mut body = vec![0; length];
+            self.stream.read_exact(&mut body)?;
+            take(body);
+        } else if head.header("transfer-encoding").is_some() {
             while let Some(chunk) = self.chunk()? {
-                response.body.extend(chunk);
+                take(chunk);
             }
         }
-        Ok(response)
+        Ok(())
+    }
+
+    /// Reads the head of a response, whose body is still to be read.
+    pub(crate) fn response_head(&mut self) -> std::io::Result<Response> {
+        let (status, headers) = self.head()?;
+        Ok(Response { status, headers, body: Vec::new() })
+    }
+
+    /// Another end of the same connection, by which it can be shut down.
+    pub(crate) fn other_end(&self) -> std::io::Result<TcpStream> {
+        self.stream.get_ref().try_clone()
     }
 
     pub(crate) fn send(

@@ -93,6 +93,18 @@ impl Kept {
         self.child.stderr.take().expect("standard error is a pipe")
     }
 
+    /// Its standard input, if it was piped and nobody has taken it.
+    #[track_caller]
+    pub(crate) fn stdin(&mut self) -> std::process::ChildStdin {
+        self.child.stdin.take().expect("standard input is a pipe")
+    }
+
+    /// Its standard output, if it was piped and nobody has taken it.
+    #[track_caller]
+    pub(crate) fn stdout(&mut self) -> std::process::ChildStdout {
+        self.child.stdout.take().expect("standard output is a pipe")
+    }
+
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
