@@ -50,6 +50,7 @@ mod client;
 mod dialect;
 mod exchange;
 mod fault;
+mod filter;
 mod forward;
 mod hub;
 mod level;

@@ -1,75 +1,25 @@
 //! `subscriptions/listen` (2026-07-28): the streams on which clients without sessions hear what changes, whatever era
 //! their process speaks, and across its restarts.
 
-use crate::catalog::{List, Offering};
+use crate::catalog::List;
 use crate::client::{Client, ClientKey};
 use crate::exchange::{Delivery, Exchange, Sharing, State, line};
 use crate::fault::Fault;
+use crate::filter::Filter;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Number, Purpose};
 use crate::settings::ProcessModel;
 use crate::withdraw::cancellation;
 use bytes::Bytes;
-use kennel_supervisor::{Generation, Handshake, Link};
+use kennel_supervisor::{Generation, Link};
 use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, ValueKind, meta, notification, request, success_response};
-use serde::Deserialize;
 use serde_json::json;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 /// Where a message says to which stream it belongs.
 pub(crate) const SUBSCRIPTION: &[&str] = &["params", "_meta", meta::SUBSCRIPTION_ID];
-
-/// What a client wants to hear of.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Filter {
-    tools_list_changed: bool,
-    prompts_list_changed: bool,
-    resources_list_changed: bool,
-    pub(crate) resource_subscriptions: BTreeSet<String>,
-    /// Tasks of a modern process (the extension of 2026-07-28).
-    task_ids: BTreeSet<String>,
-}
-
-impl Filter {
-    fn wants(&self, list: List) -> bool {
-        match list {
-            List::Tools => self.tools_list_changed,
-            List::Prompts => self.prompts_list_changed,
-            List::Resources | List::Templates => self.resources_list_changed,
-        }
-    }
-
-    /// What of it a server of the old era can honour.
-    fn honoured(&self, handshake: &Handshake) -> Self {
-        let subscribes = handshake.has_capability_flag("resources", "subscribe");
-        Self {
-            tools_list_changed: self.tools_list_changed && handshake.has_capability("tools"),
-            prompts_list_changed: self.prompts_list_changed && handshake.has_capability("prompts"),
-            resources_list_changed: self.resources_list_changed && handshake.has_capability("resources"),
-            resource_subscriptions: if subscribes { self.resource_subscriptions.clone() } else { BTreeSet::new() },
-            task_ids: BTreeSet::new(),
-        }
-    }
-
-    fn raw(&self) -> RawJson {
-        let mut members = Vec::new();
-        for (name, wanted) in [
-            ("toolsListChanged", self.tools_list_changed),
-            ("promptsListChanged", self.prompts_list_changed),
-            ("resourcesListChanged", self.resources_list_changed),
-        ] {
-            members.extend(wanted.then(|| (name, RawJson::boolean(true))));
-        }
-        for (name, wanted) in [("resourceSubscriptions", &self.resource_subscriptions), ("taskIds", &self.task_ids)] {
-            let wanted = (!wanted.is_empty()).then(|| RawJson::parse(json!(wanted).to_string()).ok());
-            members.extend(wanted.flatten().map(|wanted| (name, wanted)));
-        }
-        RawJson::object(members.iter().map(|(name, value)| (*name, value)))
-    }
-}
 
 /// A stream.
 #[derive(Debug)]
@@ -232,13 +182,7 @@ impl Exchange {
     /// Opens Kennel's own stream with a modern process, in place of the one there is.
     fn listen_for_itself(&self, state: &mut State, link: &Link) {
         let wanted = state.members.values().flat_map(|client| client.subscriptions()).collect();
-        let all = Filter {
-            tools_list_changed: true,
-            prompts_list_changed: true,
-            resources_list_changed: true,
-            resource_subscriptions: wanted,
-            task_ids: BTreeSet::new(),
-        };
+        let all = Filter::all(wanted);
         let number = self.next_number();
         let params = RawJson::object([
             ("_meta", &self.introduction.meta()),

@@ -1,0 +1,69 @@
+//! What clients want to hear of on a stream of `subscriptions/listen`, and what of it a server can honour.
+
+use crate::catalog::{List, Offering};
+use kennel_supervisor::Handshake;
+use kennel_wire::RawJson;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// What a client wants to hear of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Filter {
+    tools_list_changed: bool,
+    prompts_list_changed: bool,
+    resources_list_changed: bool,
+    pub(crate) resource_subscriptions: BTreeSet<String>,
+    /// Tasks of a modern process (the extension of 2026-07-28).
+    pub(crate) task_ids: BTreeSet<String>,
+}
+
+impl Filter {
+    /// All lists, and these resources.
+    pub(crate) fn all(resource_subscriptions: BTreeSet<String>) -> Self {
+        Self {
+            tools_list_changed: true,
+            prompts_list_changed: true,
+            resources_list_changed: true,
+            resource_subscriptions,
+            task_ids: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn wants(&self, list: List) -> bool {
+        match list {
+            List::Tools => self.tools_list_changed,
+            List::Prompts => self.prompts_list_changed,
+            List::Resources | List::Templates => self.resources_list_changed,
+        }
+    }
+
+    /// What of it a server of the old era can honour.
+    pub(crate) fn honoured(&self, handshake: &Handshake) -> Self {
+        let subscribes = handshake.has_capability_flag("resources", "subscribe");
+        Self {
+            tools_list_changed: self.tools_list_changed && handshake.has_capability("tools"),
+            prompts_list_changed: self.prompts_list_changed && handshake.has_capability("prompts"),
+            resources_list_changed: self.resources_list_changed && handshake.has_capability("resources"),
+            resource_subscriptions: if subscribes { self.resource_subscriptions.clone() } else { BTreeSet::new() },
+            task_ids: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn raw(&self) -> RawJson {
+        let mut members = Vec::new();
+        for (name, wanted) in [
+            ("toolsListChanged", self.tools_list_changed),
+            ("promptsListChanged", self.prompts_list_changed),
+            ("resourcesListChanged", self.resources_list_changed),
+        ] {
+            members.extend(wanted.then(|| (name, RawJson::boolean(true))));
+        }
+        for (name, wanted) in [("resourceSubscriptions", &self.resource_subscriptions), ("taskIds", &self.task_ids)] {
+            let wanted = (!wanted.is_empty()).then(|| RawJson::parse(json!(wanted).to_string()).ok());
+            members.extend(wanted.flatten().map(|wanted| (name, wanted)));
+        }
+        RawJson::object(members.iter().map(|(name, value)| (*name, value)))
+    }
+}
