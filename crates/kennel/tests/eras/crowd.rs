@@ -37,7 +37,8 @@ fn everyone_gets_their_own(options: &[&str], model: &str, names: Names) {
     let mut command = vec![fixture().as_os_str()];
     command.extend(options.iter().map(OsStr::new));
     command.extend([OsStr::new("--state-dir"), OsStr::new(&mark)]);
-    let gateway = Gateway::start(&["--model", model], &command);
+    // What is lost is told before patience ends.
+    let gateway = Gateway::start(&["--model", model, "--call-timeout", "60"], &command);
     let all_names = (0..EACH).flat_map(|number| VERSIONS.map(|version| (number, version)));
     let mut clients: Vec<_> = all_names
         .map(|(number, version)| {

@@ -47,21 +47,42 @@ fn a_state_that_was_changed_or_used_is_refused_and_the_request_goes_on() {
 }
 
 #[test]
+fn the_state_of_an_earlier_round_is_refused_while_a_later_one_is_asked() {
+    const TOOL: &str = "test_input_required_result_multi_round";
+    let gateway = gateway(&[]);
+    let mut client = Modern::new(&gateway.address, "one");
+    let mut come = |further: &Value| client.call(TOOL, &json!({}), further);
+    let back = |asked: &Value, field: &str, text: &str| {
+        let answer = json!({ "action": "accept", "content": { field: text } });
+        let result = &asked["result"];
+        json!({ "requestState": result["requestState"], "inputResponses": { only_question(result).0: answer } })
+    };
+    let first = come(&json!({}));
+    let first = back(&first, "name", "Ada");
+    let second = come(&first);
+    refused(&come(&first), "used already");
+    let answer = come(&back(&second, "color", "green"));
+    assert_eq!(answer["result"]["content"][0]["text"], "Ada likes green", "{answer}");
+    assert!(gateway.stop().0.success());
+}
+
+#[test]
 fn a_state_of_a_process_that_was_killed_is_refused_and_others_are_not() {
     let gateway = gateway(&[]);
     let (mut one, mut other) = (Modern::new(&gateway.address, "one"), Modern::new(&gateway.address, "other"));
     let (asked, kept) = (one.ask("lost"), other.ask("kept"));
     let died = one.call("die", &json!({ "signal": 9 }), &json!({}));
     assert!(died["error"].is_object(), "{died}");
-    let answers = json!({ only_question(&asked).0: accepted("lost") });
-    refused(&one.come_back("lost", &asked["requestState"], &answers), "restarted");
+    let lost = json!({ only_question(&asked).0: accepted("lost") });
+    refused(&one.come_back("lost", &asked["requestState"], &lost), "restarted");
     // The other client has a process of its own, and this one a new process.
     let answers = json!({ only_question(&kept).0: accepted("kept") });
     let answer = other.come_back("kept", &kept["requestState"], &answers);
     assert_eq!(answer["result"]["content"][0]["text"], expected("kept").as_str(), "{answer}");
-    let asked = one.ask("again");
-    let answers = json!({ only_question(&asked).0: accepted("again") });
-    let answer = one.come_back("again", &asked["requestState"], &answers);
+    let again = one.ask("again");
+    refused(&one.come_back("lost", &asked["requestState"], &lost), "restarted");
+    let answers = json!({ only_question(&again).0: accepted("again") });
+    let answer = one.come_back("again", &again["requestState"], &answers);
     assert_eq!(answer["result"]["content"][0]["text"], expected("again").as_str(), "{answer}");
     assert!(gateway.stop().0.success());
 }

@@ -1,6 +1,8 @@
 //! The events of a stream that answers a request.
 
 use crate::support::gateway::Connection;
+use crate::support::waiting::PATIENCE;
+use std::time::Instant;
 
 /// An event of a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +39,10 @@ impl<'a> Events<'a> {
 
     /// The next event with an id, or `None` at the end of the stream.
     pub(crate) fn next(&mut self) -> Option<Event> {
+        let start = Instant::now();
         loop {
+            // Signs of life come for as long as the stream is open.
+            assert!(start.elapsed() < PATIENCE, "no event; there is only: {}", self.text);
             while let Some((event, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {
                     event.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim().to_owned()))
