@@ -189,16 +189,21 @@ impl PendingTable {
         }
     }
 
-    /// The newest request of this client that this process has and whose answer may ask for more; one that somebody
-    /// waits for rather than one that nobody does.
+    /// The request of this client that a question of the process is most likely about: of those whose answer may ask for
+    /// more, the oldest that somebody waits for and that has no question yet, as processes work in the order in which
+    /// they are asked; otherwise the newest that somebody waits for, or the newest at all.
     pub(crate) fn carrier(&self, key: ClientKey, generation: Generation) -> Option<Number> {
         let carries = |pending: &Pending| {
             let is_own = matches!(&pending.asker, Asker::Client { client, .. } if client.key == key);
             is_own && pending.subject.may_ask() && pending.is_with(generation)
         };
         let candidates = self.requests.iter().filter(|(_, pending)| carries(pending));
-        let waits = |pending: &Pending| matches!(pending.stage, Stage::Sent(_));
-        candidates.max_by_key(|(number, pending)| (waits(pending), **number)).map(|(number, _)| *number)
+        let best = candidates.max_by_key(|(number, pending)| {
+            let waits = matches!(pending.stage, Stage::Sent(_));
+            let is_free = waits && !pending.rounds.as_ref().is_some_and(|rounds| rounds.has_questions());
+            (waits, is_free, if is_free { -**number } else { **number })
+        });
+        best.map(|(number, _)| *number)
     }
 
     /// The newest request of this client that wants to hear what is logged from this level on, and where.

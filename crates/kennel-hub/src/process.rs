@@ -259,10 +259,9 @@ impl Exchange {
                 matches!(pending.stage, Stage::Waiting(_)) && now.duration_since(pending.began) > timeouts.start
             });
             let silent = state.pending.take(|pending| {
-                matches!(pending.stage, Stage::Sent(_))
+                matches!(pending.stage, Stage::Sent(_) | Stage::Asking)
                     && (now.duration_since(pending.heard) > timeouts.inactivity
                         || now.duration_since(pending.began) > timeouts.call)
-                    || matches!(pending.stage, Stage::Asking) && now.duration_since(pending.began) > timeouts.call
             });
             state.waiting.retain(|number| !late.iter().any(|(gone, _)| gone == number));
             for (number, pending) in &silent {

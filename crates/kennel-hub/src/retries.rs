@@ -74,6 +74,7 @@ impl Exchange {
             let answers = asked.into_iter().map(|(name, _)| (name, None)).collect();
             pending.inquiry = Some(Box::new(Inquiry { state: state_of_it, answers }));
             pending.stage = Stage::Asking;
+            pending.heard = Instant::now();
             state.pending.insert(number, pending);
         }
         if questions.is_empty() {

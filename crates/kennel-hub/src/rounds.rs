@@ -61,6 +61,10 @@ impl Rounds {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
+    pub(crate) fn has_questions(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
     /// Whether the process has done its part.
     pub(crate) fn has_answer(&self) -> bool {
         self.held.is_some()

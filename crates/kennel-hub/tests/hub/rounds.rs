@@ -341,21 +341,22 @@ async fn what_cannot_be_an_answer_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_goes_with_the_newest_request_of_its_client_that_somebody_waits_for() {
+async fn questions_go_with_requests_in_their_order() {
     let scene = Scene::new(calm(ProcessModel::PerSession));
-    let (older, older_mailbox) = ask(&scene, &caller(), request(1, "tools/call", &able()));
-    let (newer, newer_mailbox) = ask(&scene, &caller(), request(2, "tools/call", &able()));
-    let (_listing, listed) = ask(&scene, &caller(), request(3, "completion/complete", &able()));
+    let (first, first_mailbox) = ask(&scene, &caller(), request(1, "tools/call", &able()));
+    let (_other, listed) = ask(&scene, &caller(), request(2, "completion/complete", &able()));
+    let (second, second_mailbox) = ask(&scene, &caller(), request(3, "tools/call", &able()));
     let mut process = scene.process().await;
     process.expect("tools/call").await;
-    process.expect("tools/call").await;
-    process.ask(json!("one"), "elicitation/create", json!({})).await;
-    assert_eq!(names(&answer(&newer_mailbox).await), ["one"]);
-    newer.answered();
-    // Now only the older one has somebody who waits.
-    process.ask(json!("two"), "elicitation/create", json!({})).await;
-    assert_eq!(names(&answer(&older_mailbox).await), ["two"]);
-    older.answered();
-    assert!(listed.try_next().is_none(), "an answer that cannot ask");
+    for name in ["one", "two", "three"] {
+        process.ask(json!(name), "elicitation/create", json!({})).await;
+    }
+    assert_eq!(names(&answer(&first_mailbox).await), ["one"]);
+    assert_eq!(names(&answer(&second_mailbox).await), ["three", "two"]);
+    first.answered();
+    second.answered();
+    assert!(listed.try_next().is_none(), "its answer cannot ask");
+    // Where nobody waits, the newest has it when its client is back.
+    process.ask(json!("four"), "elicitation/create", json!({})).await;
     scene.end().await;
 }
