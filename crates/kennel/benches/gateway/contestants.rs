@@ -46,9 +46,10 @@ pub(crate) fn all(places: &Places, others: Peers) -> io::Result<Vec<Program>> {
         let own = own.clone();
         move |port| Ok(words(&own, [SERVE_BARE.into(), port.to_string().into()]))
     });
-    let floor = program("floor", Kind::Floor, Door::Heedless("/"), move |port| {
+    let mut floor = program("floor", Kind::Floor, Door::Heedless("/"), move |port| {
         Ok(words(&own, [SERVE_FLOOR.into(), port.to_string().into(), fixture.clone().into()]))
     });
+    floor.doors.push(("floor, modern requests", Door::Modern("/")));
     let mut shared = kennel("kennel, shared", Kind::Shared, "shared", Acquaintance::Known, places, &[]);
     shared.doors = vec![
         ("kennel, shared", Door::Session("/mcp")),
