@@ -127,12 +127,13 @@ pub(crate) fn is_empty(bytes: &[u8], object: Span) -> bool {
 pub(crate) struct Members<'a> {
     bytes: &'a [u8],
     at: usize,
+    specials: Specials,
 }
 
 impl<'a> Members<'a> {
     /// Those of the object that begins at `start`.
     pub(crate) fn new(bytes: &'a [u8], start: usize) -> Self {
-        Self { bytes, at: start + 1 }
+        Self { bytes, at: start + 1, specials: Specials::default() }
     }
 }
 
@@ -147,20 +148,20 @@ impl Iterator for Members<'_> {
         if self.bytes.get(start) != Some(&b'"') {
             return None;
         }
-        let name = Span { start, end: string_end(self.bytes, start, &mut Specials::default()) };
+        let name = Span { start, end: string_end(self.bytes, start, &mut self.specials) };
         let colon = after_whitespace(self.bytes, name.end);
-        let value = value_at(self.bytes, after_whitespace(self.bytes, colon + 1));
+        let value = value_at(self.bytes, after_whitespace(self.bytes, colon + 1), &mut self.specials);
         self.at = value.span.end;
         Some((name, value))
     }
 }
 
-fn value_at(bytes: &[u8], start: usize) -> Value {
+fn value_at(bytes: &[u8], start: usize, specials: &mut Specials) -> Value {
     let first = bytes.get(start).copied().unwrap_or_default();
     let kind = ValueKind::of(first).unwrap_or(ValueKind::Null);
     let end = match kind {
-        ValueKind::String => string_end(bytes, start, &mut Specials::default()),
-        ValueKind::Object | ValueKind::Array => bracket_end(bytes, start),
+        ValueKind::String => string_end(bytes, start, specials),
+        ValueKind::Object | ValueKind::Array => bracket_end(bytes, start, specials),
         ValueKind::Number | ValueKind::Bool | ValueKind::Null => {
             let rest = bytes.get(start..).unwrap_or_default();
             let length = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'));
@@ -185,14 +186,13 @@ fn string_end(bytes: &[u8], start: usize, specials: &mut Specials) -> usize {
 }
 
 /// Where the array or object that begins at `start` has ended. Brackets pair up, so counting them is enough.
-fn bracket_end(bytes: &[u8], start: usize) -> usize {
+fn bracket_end(bytes: &[u8], start: usize, specials: &mut Specials) -> usize {
     let mut at = start;
     let mut depth = 0_usize;
-    let mut specials = Specials::default();
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                at = string_end(bytes, at, &mut specials);
+                at = string_end(bytes, at, specials);
                 continue;
             }
             b'{' | b'[' => depth += 1,
