@@ -229,13 +229,17 @@ impl Exchange {
         self.refuse(taken, fault);
     }
 
+    /// Says that the process no longer works on a request, unless that was said when its answer came and was held.
+    pub(crate) fn work_ended(&self, pending: &Pending) {
+        if !pending.rounds.as_ref().is_some_and(|rounds| rounds.has_answer()) {
+            self.with_instance(Instance::work_ended);
+        }
+    }
+
     /// Answers requests with an error.
     pub(crate) fn refuse(&self, taken: Vec<(Number, Pending)>, fault: &Fault) {
         for (_, pending) in taken {
-            // Whose answer is held, works no more.
-            if !pending.rounds.as_ref().is_some_and(|rounds| rounds.has_answer()) {
-                self.with_instance(Instance::work_ended);
-            }
+            self.work_ended(&pending);
             let is_parked = matches!(pending.stage, Stage::Parked(_));
             if let Asker::Client { client, mailbox, id, .. } = pending.asker {
                 self.core.counters.faults.add();

@@ -87,15 +87,16 @@ impl Exchange {
         let number = self.next_number();
         // Said in the words of the process before the lock is taken, for it takes a copy.
         let said = message.progress_token().map_err(|error| error.to_string()).and_then(|token| {
-            let line = self.era().map(|era| self.line_for(era, client, message, number, &purpose)).transpose()?;
-            Ok((token, line))
+            let era = self.era();
+            let line = era.map(|era| self.line_for(era, client, message, number, &purpose)).transpose()?;
+            Ok((token, era, line))
         });
-        let (token, mut sent) = match said {
+        let unsayable = |text: String| Fault::refused(ErrorCode::INVALID_PARAMS, text);
+        let (token, said_in, sent) = match said {
             Ok(said) => said,
             Err(text) => {
                 client.dismiss();
-                let message = Fault::refused(ErrorCode::INVALID_PARAMS, text).response(id);
-                mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+                mailbox.post(Outgoing { message: unsayable(text).response(id), kind: OutgoingKind::Response });
                 return;
             }
         };
@@ -111,10 +112,11 @@ impl Exchange {
             fault.clone()
         } else if let Some(Link { generation, input, handshake }) = &state.link {
             let (generation, era, input) = (*generation, handshake.era, input.clone());
-            if sent.is_none() || self.era() != Some(era) {
+            let sent = match sent {
+                Some(sent) if said_in == Some(era) => Ok(sent),
                 // The process has become ready, or is another one, since the request was said in its words.
-                sent = self.line_for(era, client, message, number, &pending.purpose).ok();
-            }
+                _ => self.line_for(era, client, message, number, &pending.purpose),
+            };
             let outcome = match (self.prepare(&mut state, generation, era, &mut pending, message), sent) {
                 (Prepared::Settled(answer), _) => {
                     drop(state);
@@ -123,8 +125,11 @@ impl Exchange {
                     mailbox.post(Outgoing { message: answer, kind: OutgoingKind::Response });
                     return;
                 }
-                (Prepared::ToSend, None) => Err(FeedError::Full),
-                (Prepared::ToSend, Some(sent)) => {
+                (Prepared::ToSend, Err(text)) => {
+                    drop(state);
+                    return self.refuse(vec![(number, pending)], &unsayable(text));
+                }
+                (Prepared::ToSend, Ok(sent)) => {
                     state.pending.insert(number, pending);
                     // Where many ask, others are about to.
                     let is_crowded = state.pending.len() >= CROWD;

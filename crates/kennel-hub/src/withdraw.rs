@@ -5,7 +5,6 @@ use crate::exchange::{Exchange, Sharing, line};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Stage};
 use bytes::Bytes;
-use kennel_supervisor::Instance;
 use kennel_wire::{Id, Message, RawJson, notification};
 use std::sync::Arc;
 
@@ -26,7 +25,6 @@ impl Exchange {
         if self.stop_listening(client, is_it) {
             return;
         }
-        // What is parked has been answered, so nobody has gone from it.
         let number = self.state().pending.of_client(client.key, is_it);
         if let Some(number) = number {
             self.withdraw(client, number, line(&cancellation(number, "the client has gone")));
@@ -53,7 +51,7 @@ impl Exchange {
             }
             pending
         };
-        self.with_instance(Instance::work_ended);
+        self.work_ended(&withdrawn);
         client.dismiss();
         if let Asker::Client { mailbox, .. } = withdrawn.asker {
             mailbox.post(Outgoing { message: Bytes::new(), kind: OutgoingKind::Withdrawn });

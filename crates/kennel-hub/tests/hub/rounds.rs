@@ -360,3 +360,34 @@ async fn questions_go_with_requests_in_their_order() {
     process.ask(json!("four"), "elicitation/create", json!({})).await;
     scene.end().await;
 }
+
+/// A request that cannot be said in the words of the process is refused also where the process becomes ready in the very
+/// moment in which it is made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_foreign_state_is_refused_whenever_the_process_becomes_ready() {
+    for _ in 0..40 {
+        let server = kennel_testkit::fake::McpServer::default();
+        let scene = Scene::scripted(calm(ProcessModel::Shared), move |child| server.clone().run(child));
+        let (hub, runtime) = (scene.hub.clone(), tokio::runtime::Handle::current());
+        let asking = (0..3).map(|_| {
+            let (hub, runtime) = (hub.clone(), runtime.clone());
+            tokio::task::spawn_blocking(move || {
+                let _entered = runtime.enter();
+                let foreign = with(request(1, "tools/call", &able()), &json!({ "requestState": "foreign" }));
+                let asked = (0..150).map(|_| {
+                    let mailbox = Mailbox::new(kennel_hub::MailboxLimits::default());
+                    (hub.ask(&caller(), foreign.clone(), &mailbox), mailbox)
+                });
+                asked.collect::<Vec<_>>()
+            })
+        });
+        for asked in asking.collect::<Vec<_>>() {
+            for (asked, mailbox) in asked.await.unwrap() {
+                let refused = tokio::time::timeout(Duration::from_mins(1), answer(&mailbox)).await.expect("an answer");
+                assert!(refused["error"]["message"].as_str().unwrap().contains("not issued here"), "{refused}");
+                asked.answered();
+            }
+        }
+        scene.end().await;
+    }
+}
