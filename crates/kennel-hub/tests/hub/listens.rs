@@ -1,7 +1,7 @@
 //! `subscriptions/listen`: what clients without sessions hear, of processes of either era and across their restarts.
 
 use crate::callers::{answer, ask, request, with};
-use crate::support::{Plan, Process, Profile, Scene, calm, settle};
+use crate::support::{Plan, Profile, Scene, calm, settle};
 use kennel_hub::{Asked, Caller, Mailbox, OutgoingKind, Principal, ProcessModel};
 use kennel_wire::{Era, meta};
 use serde_json::{Value, json};
@@ -22,17 +22,6 @@ fn scene(era: Era) -> Scene {
         let capabilities = json!({ "tools": {}, "resources": { "subscribe": true } });
         Profile { capabilities, era, ..Profile::default() }
     })
-}
-
-/// The next message with this method; others are Kennel's own.
-async fn heard(process: &mut Process, method: &str) -> Value {
-    loop {
-        let line = process.line().await.unwrap_or_else(|| panic!("the process ended instead of hearing {method}"));
-        let message: Value = serde_json::from_str(&line).expect("a message");
-        if message["method"] == method {
-            return message;
-        }
-    }
 }
 
 fn about(message: &Value) -> &Value {
@@ -56,7 +45,7 @@ async fn a_process_of_the_old_era_is_listened_to_through_kennel() {
     // It has no prompts.
     let honoured = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a:b"] });
     assert_eq!(acknowledged["params"]["notifications"], honoured);
-    assert_eq!(heard(&mut process, "resources/subscribe").await["params"], json!({ "uri": "a:b" }));
+    assert_eq!(process.hears("resources/subscribe").await["params"], json!({ "uri": "a:b" }));
     // Another stream wants the same resource, and one thing more.
     let (other_stream, other) = listen(&scene, 8, &json!({ "resourceSubscriptions": ["a:b", "c:d"] }));
     assert_eq!(about(&answer(&other).await), 8);
@@ -78,8 +67,7 @@ async fn a_process_of_the_old_era_is_listened_to_through_kennel() {
         assert!(!line.contains("unsubscribe"), "the other stream still wants it: {line}");
     }
     drop(other_stream);
-    let mut ended =
-        [heard(&mut process, "resources/unsubscribe").await, heard(&mut process, "resources/unsubscribe").await];
+    let mut ended = [process.hears("resources/unsubscribe").await, process.hears("resources/unsubscribe").await];
     ended.sort_by_key(|message| message["params"]["uri"].to_string());
     assert_eq!((&ended[0]["params"]["uri"], &ended[1]["params"]["uri"]), (&json!("a:b"), &json!("c:d")));
     is_quiet(&mailbox).await;
@@ -94,7 +82,7 @@ async fn a_stream_goes_on_with_the_next_process() {
     answer(&mailbox).await;
     process.die().await;
     let mut process = scene.process().await;
-    assert_eq!(heard(&mut process, "resources/subscribe").await["params"], json!({ "uri": "a:b" }));
+    assert_eq!(process.hears("resources/subscribe").await["params"], json!({ "uri": "a:b" }));
     process.notify("notifications/resources/updated", json!({ "uri": "a:b" })).await;
     assert_eq!(answer(&mailbox).await["method"], "notifications/resources/updated", "and no second acknowledgement");
     // Kennel ends, and says so.
@@ -130,8 +118,8 @@ async fn a_modern_process_is_listened_to_directly() {
     let scene = scene(Era::Modern);
     let (stream, mailbox) = listen(&scene, 7, &json!({ "toolsListChanged": true, "unknown": [1] }));
     let mut process = scene.process().await;
-    let own = heard(&mut process, "subscriptions/listen").await;
-    let forwarded = heard(&mut process, "subscriptions/listen").await;
+    let own = process.hears("subscriptions/listen").await;
+    let forwarded = process.hears("subscriptions/listen").await;
     assert_eq!(forwarded["params"]["notifications"], json!({ "toolsListChanged": true, "unknown": [1] }));
     let acknowledgement =
         |id: &Value| json!({ "_meta": { meta::SUBSCRIPTION_ID: id }, "notifications": { "toolsListChanged": true } });
@@ -148,8 +136,8 @@ async fn a_modern_process_is_listened_to_directly() {
     is_quiet(&mailbox).await;
     process.die().await;
     let mut process = scene.process().await;
-    heard(&mut process, "subscriptions/listen").await;
-    let again = heard(&mut process, "subscriptions/listen").await;
+    process.hears("subscriptions/listen").await;
+    let again = process.hears("subscriptions/listen").await;
     process.notify("notifications/subscriptions/acknowledged", acknowledgement(&again["id"])).await;
     is_quiet(&mailbox).await;
     // It ends by itself.
@@ -165,10 +153,10 @@ async fn a_stream_that_is_closed_is_cancelled_with_a_modern_process() {
     let scene = scene(Era::Modern);
     let (stream, _mailbox) = listen(&scene, 7, &json!({}));
     let mut process = scene.process().await;
-    heard(&mut process, "subscriptions/listen").await;
-    let forwarded = heard(&mut process, "subscriptions/listen").await;
+    process.hears("subscriptions/listen").await;
+    let forwarded = process.hears("subscriptions/listen").await;
     drop(stream);
-    assert_eq!(heard(&mut process, "notifications/cancelled").await["params"]["requestId"], forwarded["id"]);
+    assert_eq!(process.hears("notifications/cancelled").await["params"]["requestId"], forwarded["id"]);
     scene.end().await;
 }
 

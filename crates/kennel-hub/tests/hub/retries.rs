@@ -17,17 +17,6 @@ fn complete(text: &str) -> Value {
     json!({ "resultType": "complete", "content": [{ "type": "text", "text": text }] })
 }
 
-/// The next message with this method; others are Kennel's own.
-async fn heard(process: &mut Process, method: &str) -> Value {
-    loop {
-        let line = process.line().await.unwrap_or_else(|| panic!("the process ended instead of hearing {method}"));
-        let message: Value = serde_json::from_str(&line).expect("a message");
-        if message["method"] == method {
-            return message;
-        }
-    }
-}
-
 async fn hears_no_call(process: &mut Process) {
     crate::support::settle().await;
     while let Some(line) = process.try_line() {
@@ -48,7 +37,7 @@ async fn a_modern_server_is_introduced_in_the_words_of_the_client() {
     assert_eq!(introduction["_meta"][meta::PROTOCOL_VERSION], "2026-07-28");
     assert_eq!(introduction["_meta"][meta::CLIENT_CAPABILITIES], json!({ "roots": {} }));
     let stream = client.call(5, "echo");
-    let call = heard(&mut process, "tools/call").await;
+    let call = process.hears("tools/call").await;
     assert_eq!(call["params"]["name"], "echo");
     assert_eq!(call["params"]["_meta"][meta::CLIENT_CAPABILITIES], json!({ "roots": {} }));
     process.answer(&call, complete("hi")).await;
@@ -80,17 +69,17 @@ async fn what_the_process_asks_for_is_asked_and_brought() {
             let result = json!({ "action": question["params"]["message"] });
             client.tell(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string());
         }
-        let mut second = heard(&mut process, "tools/call").await;
+        let mut second = process.hears("tools/call").await;
         if second["params"].get("requestState").is_none() {
             // That of the other client, where they share the process.
-            second = heard(&mut process, "tools/call").await;
+            second = process.hears("tools/call").await;
         }
         let brought = json!({ "who": { "action": "name?" }, "what": { "action": "age?" } });
         assert_eq!(second["params"]["inputResponses"], brought);
         assert_eq!((&second["params"]["requestState"], &second["params"]["name"]), (&json!("s1"), &json!("echo")));
         assert_ne!(second["id"], first["id"]);
         process.answer(&second, json!({ "resultType": "input_required", "requestState": "s2" })).await;
-        let third = heard(&mut process, "tools/call").await;
+        let third = process.hears("tools/call").await;
         assert_eq!((&third["params"]["requestState"], third["params"].get("inputResponses")), (&json!("s2"), None));
         process.answer(&third, complete("done")).await;
         assert_eq!(stream.response().await["result"]["content"][0]["text"], "done");
@@ -105,7 +94,7 @@ async fn a_client_that_says_no_ends_the_request() {
     let mut process = scene.process().await;
     let stream = client.call(1, "echo");
     let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
-    let call = heard(&mut process, "tools/call").await;
+    let call = process.hears("tools/call").await;
     process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked })).await;
     let question = stream.request().await;
     let error = json!({ "code": -1, "message": "never" });
@@ -114,7 +103,7 @@ async fn a_client_that_says_no_ends_the_request() {
     // One that it cannot be asked ends it as well.
     let stream = client.call(2, "echo");
     let asked = json!({ "where": { "method": "roots/list" } });
-    let call = heard(&mut process, "tools/call").await;
+    let call = process.hears("tools/call").await;
     process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked })).await;
     let answer = stream.error(-32603).await;
     assert!(answer["error"]["message"].as_str().unwrap().contains("roots/list"), "{answer}");
@@ -128,7 +117,7 @@ async fn a_process_that_asks_without_end_is_left() {
     let mut process = scene.process().await;
     let stream = client.call(1, "echo");
     for _ in 0..33 {
-        let call = heard(&mut process, "tools/call").await;
+        let call = process.hears("tools/call").await;
         process.answer(&call, json!({ "resultType": "input_required", "requestState": "s" })).await;
     }
     assert!(stream.error(-32603).await["error"]["message"].as_str().unwrap().contains("given up"));
@@ -147,7 +136,7 @@ async fn a_request_that_was_cancelled_while_the_client_was_asked_is_not_made_aga
     let before = scene.metric("requests_in_flight");
     let stream = client.call(1, "echo");
     let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
-    let call = heard(&mut process, "tools/call").await;
+    let call = process.hears("tools/call").await;
     process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked })).await;
     let question = stream.request().await;
     client.notify("notifications/cancelled", json!({ "requestId": 1 }));
@@ -157,7 +146,7 @@ async fn a_request_that_was_cancelled_while_the_client_was_asked_is_not_made_aga
     // Nor does what it was asked stay noted, answered or not: there is room for another question.
     for id in [2, 3] {
         let stream = client.call(id, "echo");
-        let call = heard(&mut process, "tools/call").await;
+        let call = process.hears("tools/call").await;
         let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
         process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked })).await;
         stream.request().await;
@@ -174,7 +163,7 @@ async fn the_level_goes_with_each_request() {
     let set = client.request(1, "logging/setLevel", json!({ "level": "error" }));
     assert_eq!(set.response().await, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
     let stream = client.call(2, "echo");
-    let call = heard(&mut process, "tools/call").await;
+    let call = process.hears("tools/call").await;
     assert_eq!(call["params"]["_meta"][meta::LOG_LEVEL], "error");
     process.notify("notifications/message", json!({ "level": "error", "data": "x" })).await;
     assert_eq!(stream.notification().await["params"]["data"], "x");
@@ -188,11 +177,11 @@ async fn subscriptions_become_a_stream_of_kennels_own() {
     let scene = scene(ProcessModel::Shared);
     let client = scene.client().await;
     let mut process = scene.process().await;
-    let first = heard(&mut process, "subscriptions/listen").await;
+    let first = process.hears("subscriptions/listen").await;
     assert_eq!(first["params"]["notifications"]["toolsListChanged"], true);
     let subscribed = client.request(1, "resources/subscribe", json!({ "uri": "a:b" }));
     assert_eq!(subscribed.response().await["result"], json!({}));
-    let second = heard(&mut process, "subscriptions/listen").await;
+    let second = process.hears("subscriptions/listen").await;
     assert_eq!(second["params"]["notifications"]["resourceSubscriptions"], json!(["a:b"]));
     assert_eq!(process.expect("notifications/cancelled").await["params"]["requestId"], first["id"]);
     let about = json!({ meta::SUBSCRIPTION_ID: second["id"] });
@@ -207,14 +196,14 @@ async fn subscriptions_become_a_stream_of_kennels_own() {
     assert_eq!(client.unsolicited.notification().await["method"], "notifications/tools/list_changed");
     let unsubscribed = client.request(2, "resources/unsubscribe", json!({ "uri": "a:b" }));
     assert_eq!(unsubscribed.response().await["result"], json!({}));
-    let third = heard(&mut process, "subscriptions/listen").await;
+    let third = process.hears("subscriptions/listen").await;
     assert_eq!(third["params"]["notifications"].get("resourceSubscriptions"), None);
     // A new process hears it again.
     client.request(3, "resources/subscribe", json!({ "uri": "c:d" })).response().await;
-    heard(&mut process, "subscriptions/listen").await;
+    process.hears("subscriptions/listen").await;
     process.die().await;
     let mut process = scene.process().await;
-    let again = heard(&mut process, "subscriptions/listen").await;
+    let again = process.hears("subscriptions/listen").await;
     assert_eq!(again["params"]["notifications"]["resourceSubscriptions"], json!(["c:d"]));
     scene.end().await;
 }
@@ -226,7 +215,7 @@ async fn what_a_process_has_asked_before_it_died_is_still_answered() {
     let mut process = scene.process().await;
     let stream = client.call(1, "echo");
     let asked = json!({ "who": { "method": "elicitation/create", "params": {} } });
-    let call = heard(&mut process, "tools/call").await;
+    let call = process.hears("tools/call").await;
     process.answer(&call, json!({ "resultType": "input_required", "inputRequests": asked, "requestState": "s" })).await;
     let question = stream.request().await;
     process.die().await;
@@ -234,7 +223,7 @@ async fn what_a_process_has_asked_before_it_died_is_still_answered() {
     crate::support::settle().await;
     // States are for any process of the server.
     client.tell(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "accept" } }).to_string());
-    let again = heard(&mut process, "tools/call").await;
+    let again = process.hears("tools/call").await;
     assert_eq!(again["params"]["requestState"], "s");
     process.answer(&again, complete("done")).await;
     assert_eq!(stream.response().await["result"]["content"][0]["text"], "done");

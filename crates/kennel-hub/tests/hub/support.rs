@@ -108,6 +108,17 @@ impl Process {
         message
     }
 
+    /// The next message with this method; others, which are Kennel's own, are passed over.
+    pub(crate) async fn hears(&mut self, method: &str) -> Value {
+        loop {
+            let line = self.line().await.unwrap_or_else(|| panic!("the process ended instead of hearing {method}"));
+            let message: Value = serde_json::from_str(&line).expect("a message");
+            if message["method"] == method {
+                return message;
+            }
+        }
+    }
+
     /// Checks that nothing was written to it.
     pub(crate) async fn hears_nothing(&mut self) {
         settle().await;
