@@ -83,7 +83,8 @@ impl Door {
     /// Sends a JSON-RPC message and returns what comes back.
     pub(crate) async fn post(&self, body: &[u8]) -> Result<Answer, DoorError> {
         let own = || self.address.clone();
-        let head = self.head(body.len())?;
+        // Sent as one: who refuses after the head alone would reset the connection when the rest arrives.
+        let request = [self.head(body.len())?.as_bytes(), body].concat();
         let connecting = TcpStream::connect((self.address.host.as_str(), self.address.port));
         let stream = match tokio::time::timeout(CONNECT, connecting).await {
             Ok(Ok(stream)) => stream,
@@ -96,10 +97,7 @@ impl Door {
         let exchange = async {
             let (reading, mut writing) = stream.into_split();
             // A gateway may answer before it has read everything, and then read no more: what it says counts.
-            let written = async {
-                writing.write_all(head.as_bytes()).await?;
-                writing.write_all(body).await
-            };
+            let written = writing.write_all(&request);
             let answered = read(BufReader::new(reading), self.most_bytes);
             tokio::pin!(answered);
             tokio::select! {
@@ -145,7 +143,8 @@ enum Trouble {
 impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::NotHttp("it broke off".to_owned()),
+            // It was reached: whatever is there took the connection.
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => Self::NotHttp("it broke off".to_owned()),
             _ => Self::Broken(error),
         }
     }

@@ -138,3 +138,17 @@ async fn nobody_and_silence_have_errors_of_their_own() {
     let broken = door(port, Some("two\r\nlines")).post(b"{}").await;
     assert!(matches!(broken, Err(DoorError::Token)), "{broken:?}");
 }
+
+#[tokio::test]
+async fn who_takes_the_connection_and_resets_it_was_reached() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let stranger = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        // Closed with bytes unread, which is what resets a connection.
+        stream.readable().await.unwrap();
+    });
+    let refused = door(port, None).post(b"{}").await.unwrap_err();
+    stranger.await.unwrap();
+    assert!(matches!(&refused, DoorError::NotHttp(_, text) if text == "it broke off"), "{refused}");
+}
