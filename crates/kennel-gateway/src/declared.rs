@@ -54,7 +54,7 @@ pub(crate) fn check(request: &Message) -> Result<(), Improper> {
     let version = request.declared_version()?;
     let version = version.ok_or(Improper::Meta { name: meta::PROTOCOL_VERSION, kind: ValueKind::String })?;
     if !version.parse::<ProtocolVersion>().is_ok_and(|version| version.era() == Era::Modern) {
-        return Err(Improper::Version { requested: version });
+        return Err(Improper::Version { requested: version.into_owned() });
     }
     let capabilities = request.field(&["params", "_meta", meta::CLIENT_CAPABILITIES])?;
     if capabilities.is_some_and(|capabilities| capabilities.kind() == ValueKind::Object) {

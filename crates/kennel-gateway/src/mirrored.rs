@@ -5,14 +5,16 @@ use crate::declared::{self, Improper};
 use crate::encoded;
 use crate::headers::PROTOCOL_VERSION;
 use crate::parameters;
-use http::header::HeaderMap;
+use http::header::{AsHeaderName, HeaderMap, HeaderName};
 use kennel_hub::HeaderParameter;
 use kennel_wire::{Era, FieldError, Message, ProtocolVersion, ValueKind, meta};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 const METHOD: &str = "Mcp-Method";
+const METHOD_FIELD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: &str = "Mcp-Name";
+const NAME_FIELD: HeaderName = HeaderName::from_static("mcp-name");
 const VERSION: &str = "MCP-Protocol-Version";
 
 /// Why a header and the body do not go together.
@@ -43,7 +45,7 @@ pub(crate) fn check(
     check_version(headers, request)?;
     declared::check(request)?;
     let method = request.method().unwrap_or_default();
-    match single(headers, METHOD)? {
+    match single(headers, METHOD_FIELD, METHOD)? {
         Some(header) if header == method => {}
         Some(_) => return Err(different(METHOD, "method").into()),
         None => return Err(missing(METHOD, "method").into()),
@@ -55,12 +57,12 @@ pub(crate) fn check(
         Err(FieldError::NotText { .. }) => None,
         Err(error) => return Err(error.into()),
     };
-    let field = path.join(".");
-    match (decoded(headers, NAME)?, &name) {
-        (Some(header), Some(name)) if header == name.as_str() => {}
-        (Some(_), Some(_)) => return Err(different(NAME, &field).into()),
-        (Some(_), None) => return Err(HeaderError::Unfounded { header: NAME.into(), field }.into()),
-        (None, Some(_)) => return Err(missing(NAME, &field).into()),
+    let field = || path.join(".");
+    match (decoded(headers, NAME_FIELD, NAME)?, &name) {
+        (Some(header), Some(name)) if header == *name => {}
+        (Some(_), Some(_)) => return Err(different(NAME, &field()).into()),
+        (Some(_), None) => return Err(HeaderError::Unfounded { header: NAME.into(), field: field() }.into()),
+        (None, Some(_)) => return Err(missing(NAME, &field()).into()),
         (None, None) => {}
     }
     match name {
@@ -75,7 +77,7 @@ pub(crate) fn check(
 /// The header and the body must name the same version.
 fn check_version(headers: &HeaderMap, request: &Message) -> Result<(), Improper> {
     let field = || format!("params._meta[\"{}\"]", meta::PROTOCOL_VERSION);
-    match (single(headers, PROTOCOL_VERSION.as_str())?, request.declared_version()?) {
+    match (single(headers, PROTOCOL_VERSION, VERSION)?, request.declared_version()?) {
         (Some(header), Some(declared)) if header == declared => Ok(()),
         (Some(_), Some(_)) => Err(different(VERSION, &field()).into()),
         (None, Some(_)) => Err(missing(VERSION, &field()).into()),
@@ -99,15 +101,19 @@ fn name_of(method: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// A header that may be there once, with its text decoded.
-pub(crate) fn decoded<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, HeaderError> {
-    let Some(value) = single(headers, name)? else { return Ok(None) };
+/// A header that may be there once, with its text decoded. Errors call it by `name`.
+pub(crate) fn decoded<'a>(
+    headers: &'a HeaderMap,
+    field: impl AsHeaderName,
+    name: &str,
+) -> Result<Option<Cow<'a, str>>, HeaderError> {
+    let Some(value) = single(headers, field, name)? else { return Ok(None) };
     encoded::decode(value).map(Some).ok_or_else(|| HeaderError::Malformed { header: name.into() })
 }
 
 /// A header that may be there once, without the whitespace around it.
-fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, HeaderError> {
-    let mut values = headers.get_all(name).iter();
+fn single<'a>(headers: &'a HeaderMap, field: impl AsHeaderName, name: &str) -> Result<Option<&'a str>, HeaderError> {
+    let mut values = headers.get_all(field).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
         return Err(HeaderError::Repeated { header: name.into() });

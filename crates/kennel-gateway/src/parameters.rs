@@ -13,7 +13,7 @@ pub(crate) fn check(parameters: &[HeaderParameter], headers: &HeaderMap, request
         let value = request.field(&path)?.filter(|value| value.kind() != ValueKind::Null);
         let header = format!("Mcp-Param-{header}");
         let field = || path.join(".");
-        let error = match (decoded(headers, &header)?, value) {
+        let error = match (decoded(headers, header.as_str(), &header)?, value) {
             (Some(text), Some(value)) if says(*kind, request, &path, &value, &text) => continue,
             (None, None) => continue,
             (Some(_), Some(_)) => HeaderError::Different { field: field(), header },

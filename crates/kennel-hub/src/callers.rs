@@ -94,8 +94,9 @@ impl Callers {
         Some(kept.session.clone())
     }
 
-    fn keep(&mut self, caller: &Caller, kind: ClientKind, session: Session) {
-        self.sessions.entry(caller.clone()).or_default().push(Kept { kind, session, used: Instant::now() });
+    fn keep(&mut self, caller: &Caller, kind: &ClientKind, session: Session) {
+        let kept = Kept { kind: kind.detached(), session, used: Instant::now() };
+        self.sessions.entry(caller.clone()).or_default().push(kept);
     }
 
     /// Takes all out.
@@ -131,7 +132,7 @@ impl Hub {
     pub fn ask(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) -> Asked {
         let Some(id) = request.id().cloned() else { return Asked(None) };
         let opened = match Declaration::read(&request) {
-            Ok(declaration) => self.caller(caller, declaration.kind(), || declaration.introduction()),
+            Ok(declaration) => self.caller(caller, &declaration.kind(), || declaration.introduction()),
             Err(text) => Err(Fault::refused(ErrorCode::INVALID_PARAMS, text)),
         };
         match opened {
@@ -173,11 +174,11 @@ impl Hub {
     pub(crate) fn caller(
         &self,
         caller: &Caller,
-        kind: ClientKind,
+        kind: &ClientKind,
         introduction: impl Fn() -> Introduction,
     ) -> Result<Session, Fault> {
         let core = self.core();
-        if let Some(session) = lock(&core.pool).callers.find(caller, &kind) {
+        if let Some(session) = lock(&core.pool).callers.find(caller, kind) {
             return Ok(session);
         }
         // Whatever belongs to no request has nobody to go to.
@@ -195,7 +196,7 @@ impl Hub {
         };
         // Where another was faster, this one is dropped after the lock is released, which its end takes again.
         let mut pool = lock(&core.pool);
-        if let Some(first) = pool.callers.find(caller, &kind) {
+        if let Some(first) = pool.callers.find(caller, kind) {
             drop(pool);
             return Ok(first);
         }

@@ -5,7 +5,9 @@ use crate::mailbox::Mailbox;
 use crate::principal::{Principal, SessionId};
 use crate::sync::lock;
 use crate::tasks::EXTENSION;
+use bytes::Bytes;
 use kennel_wire::{Era, Message, ProtocolVersion, RawJson, ValueKind, meta};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -153,11 +155,21 @@ fn declared(info: RawJson, capabilities: RawJson) -> Vec<(&'static str, RawJson)
 
 /// Tells kinds of clients of one caller apart: those of one kind are the same to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ClientKind(Vec<u8>);
+pub(crate) struct ClientKind {
+    /// Both as spelled.
+    capabilities: Bytes,
+    info: Bytes,
+}
 
 impl ClientKind {
     /// Those that say nothing about themselves.
-    pub(crate) const PLAIN: Self = Self(Vec::new());
+    pub(crate) const PLAIN: Self = Self { capabilities: Bytes::new(), info: Bytes::new() };
+
+    /// The same without the request that it was read from.
+    pub(crate) fn detached(&self) -> Self {
+        let copy = |part: &Bytes| Bytes::copy_from_slice(part);
+        Self { capabilities: copy(&self.capabilities), info: copy(&self.info) }
+    }
 }
 
 /// What a request says about its sender (2026-07-28).
@@ -179,9 +191,8 @@ impl Declaration {
     }
 
     pub(crate) fn kind(&self) -> ClientKind {
-        let info = self.info.as_ref().map(RawJson::as_bytes).unwrap_or_default();
-        // Neither has line ends or other control characters in its strings, so this cannot be two things.
-        ClientKind([self.capabilities.as_bytes(), b"\0", info].concat())
+        let info = self.info.clone().map(RawJson::into_bytes).unwrap_or_default();
+        ClientKind { capabilities: self.capabilities.clone().into_bytes(), info }
     }
 
     /// How Kennel introduces the sender where a server has to be introduced to it once and for all.
@@ -253,9 +264,11 @@ impl Client {
     }
 
     /// What a request of the client says about it to a modern process.
-    pub(crate) fn declared(&self) -> Vec<(&'static str, RawJson)> {
-        let mut declared = self.introduction.declared.clone();
-        declared.extend(self.level().map(|level| (meta::LOG_LEVEL, level.raw())));
+    pub(crate) fn declared(&self) -> Cow<'_, [(&'static str, RawJson)]> {
+        let mut declared = Cow::Borrowed(self.introduction.declared.as_slice());
+        if let Some(level) = self.level() {
+            declared.to_mut().push((meta::LOG_LEVEL, level.raw()));
+        }
         declared
     }
 

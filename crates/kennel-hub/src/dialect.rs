@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use kennel_wire::{ErrorCode, FieldError, Id, Message, PROGRESS_TOKEN, ProtocolVersion, RawJson, ValueKind, meta};
+use std::sync::LazyLock;
 
 const META: &str = "_meta";
 /// What a modern request says about its sender, of which a process of the old era must not hear: a server that speaks
@@ -50,12 +51,17 @@ impl Subject {
 
 /// A modern request as a line for a process of the old era.
 pub(crate) fn old_request(message: &Message, minted: &Id) -> Result<Bytes, FieldError> {
-    let is_kept = |name: &str| !DECLARED.contains(&name);
-    let told = members_of(message, &["params", META])?.into_iter().filter(|(name, _)| is_kept(name));
-    let told = with_token(told.collect(), message, minted)?;
+    let told = message.field(&["params", META])?.unwrap_or_else(RawJson::empty_object);
+    let told = if told.names().all(|name| DECLARED.contains(&&*name)) {
+        // As with most requests.
+        Vec::new()
+    } else {
+        let told = told.members().into_iter().filter(|(name, _)| !DECLARED.contains(&name.as_str()));
+        with_token(told.collect(), message, minted)?
+    };
     let rewrite = message.rewrite().id(minted)?;
     let again = [INPUT_RESPONSES, REQUEST_STATE];
-    if again.iter().all(|name| !matches!(message.locate(&["params", name]), Ok(Some(_)))) {
+    if again.iter().all(|name| !message.has(&["params", name])) {
         return Ok(rewrite.set(&["params", META], &object(&told))?.finish_line());
     }
     let mut params = members_of(message, &["params"])?;
@@ -72,16 +78,22 @@ pub(crate) fn new_request(
     declared: &[(&str, RawJson)],
     further: &[(&str, RawJson)],
 ) -> Result<Bytes, FieldError> {
-    let mut told = with_token(members_of(message, &["params", META])?, message, minted)?;
-    told.retain(|(name, _)| !DECLARED.contains(&name.as_str()));
-    told.extend(declared.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    let told = object(&told);
     let mut rewrite = message.rewrite().id(minted)?;
     let mut added = further.to_vec();
-    if matches!(message.field(&["params", META])?, Some(meta) if meta.kind() == ValueKind::Object) {
-        rewrite = rewrite.replace(&["params", META], &told)?;
-    } else {
-        added.push((META, told));
+    match message.field(&["params", META])? {
+        Some(told) if told.names().any(|name| DECLARED.contains(&&*name)) => {
+            let mut told = with_token(told.members(), message, minted)?;
+            told.retain(|(name, _)| !DECLARED.contains(&name.as_str()));
+            told.extend(declared.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+            rewrite = rewrite.replace(&["params", META], &object(&told))?;
+        }
+        Some(told) if told.kind() == ValueKind::Object => {
+            if message.progress_token()?.is_some() {
+                rewrite = rewrite.progress_token(minted)?;
+            }
+            rewrite = rewrite.add(&["params", META], declared)?;
+        }
+        Some(_) | None => added.push((META, RawJson::object(declared.iter().map(|(name, value)| (*name, value))))),
     }
     let rewrite = match message.params() {
         Some(params) if params.kind() == ValueKind::Object => rewrite.add(&["params"], &added)?,
@@ -109,10 +121,10 @@ pub(crate) fn new_answer(
     if result.kind() != ValueKind::Object {
         return Ok(rewrite.finish());
     }
-    let has = |name: &str| matches!(message.locate(&["result", name]), Ok(Some(_)));
+    let has = |name: &str| message.has(&["result", name]);
     let mut added = Vec::new();
     if !has("resultType") {
-        added.push(("resultType", RawJson::string("complete")));
+        added.push(("resultType", COMPLETE.clone()));
     }
     if subject.is_cacheable() {
         added.extend(FRESHNESS.iter().filter(|(name, _)| !has(name)).map(|(name, value)| (*name, raw(value))));
@@ -135,13 +147,15 @@ pub(crate) fn old_answer(message: &Message, id: &Id, subject: Subject) -> Result
     let mut rewrite = message.rewrite().id(id)?;
     let is_missing = subject == Subject::Read
         && error_code(message) == Some(ErrorCode::INVALID_PARAMS)
-        && matches!(message.locate(&["error", "data", "uri"]), Ok(Some(_)));
+        && message.has(&["error", "data", "uri"]);
     if is_missing {
         rewrite = rewrite.replace(&["error", "code"], &code(ErrorCode::RESOURCE_NOT_FOUND))?;
     }
     Ok(rewrite.finish())
 }
 
+/// What a result is that asks for nothing.
+static COMPLETE: LazyLock<RawJson> = LazyLock::new(|| RawJson::string("complete"));
 /// How long an answer of a server holds that does not say so, and for whom.
 const FRESHNESS: [(&str, &str); 2] = [("ttlMs", "0"), ("cacheScope", "\"private\"")];
 
@@ -159,8 +173,7 @@ pub(crate) fn discovered(answer: &RawJson) -> RawJson {
     }
     let versions = ProtocolVersion::ALL.iter().rev().map(|version| version.as_str()).collect::<Vec<_>>();
     let versions = raw(&format!("[\"{}\"]", versions.join("\",\"")));
-    let complete = RawJson::string("complete");
-    let defaults = [("resultType", &complete), ("capabilities", &RawJson::empty_object())];
+    let defaults = [("resultType", &*COMPLETE), ("capabilities", &RawJson::empty_object())];
     let defaults = defaults.into_iter().map(|(name, value)| (name, value.clone()));
     for (name, value) in defaults.chain(FRESHNESS.iter().map(|(name, value)| (*name, raw(value)))) {
         if told.iter().all(|(known, _)| known != name) {

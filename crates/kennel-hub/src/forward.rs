@@ -241,7 +241,7 @@ impl Exchange {
     fn is_repeatable(tools: &std::collections::HashSet<String>, method: &str, message: &Message) -> bool {
         match method {
             "tools/call" if !tools.is_empty() => {
-                message.text_at(&["params", "name"]).ok().flatten().is_some_and(|name| tools.contains(&name))
+                message.text_at(&["params", "name"]).ok().flatten().is_some_and(|name| tools.contains(&*name))
             }
             _ => LOOKING.contains(&method),
         }

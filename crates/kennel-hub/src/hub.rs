@@ -96,7 +96,7 @@ impl Hub {
         if request.method().as_deref() == Some("initialize") {
             let (hub, caller, mailbox) = (self.clone(), caller.clone(), Arc::clone(mailbox));
             self.0.tasks.spawn(async move {
-                let message = match hub.caller(&caller, ClientKind::PLAIN, Introduction::plain) {
+                let message = match hub.caller(&caller, &ClientKind::PLAIN, Introduction::plain) {
                     Ok(session) => match hub.introduced(&session).await {
                         Ok(introduced) => hub.introduction(&session, &introduced, &id),
                         Err(fault) => fault.response(&id),
@@ -107,7 +107,7 @@ impl Hub {
             });
             return;
         }
-        match self.caller(caller, ClientKind::PLAIN, Introduction::plain) {
+        match self.caller(caller, &ClientKind::PLAIN, Introduction::plain) {
             Ok(session) => session.receive(request, mailbox),
             Err(fault) => answer(fault.response(&id)),
         }

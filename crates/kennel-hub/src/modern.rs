@@ -40,7 +40,7 @@ impl Exchange {
             let text = format!("there is no `{method}` in {} any more", ProtocolVersion::LATEST);
             return Err(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text));
         }
-        if Subject::of(method).may_ask() {
+        if Subject::of(method).may_ask() && message.has(&["params", REQUEST_STATE]) {
             if self.comes_back(client, message, id, mailbox) {
                 return Ok(None);
             }
@@ -108,7 +108,7 @@ impl Exchange {
     /// Whether a request that brings a state may be made to a process of the old era, which knows nothing of states:
     /// only if Kennel has issued the state for a request that is made once more.
     pub(crate) fn may_repeat(&self, client: &Client, message: &Message) -> Result<(), String> {
-        if !matches!(message.locate(&["params", REQUEST_STATE]), Ok(Some(_))) {
+        if !message.has(&["params", REQUEST_STATE]) {
             return Ok(());
         }
         let foreign = "this `requestState` was not issued here, or was changed, or is from before a restart of Kennel";
@@ -162,7 +162,7 @@ pub(crate) fn promising(answer: bytes::Bytes) -> bytes::Bytes {
     let mut rewrite = message.rewrite();
     for offered in List::CAPABILITIES {
         let path = ["result", "capabilities", offered];
-        if matches!(message.locate(&path), Ok(Some(_)))
+        if message.has(&path)
             && let Ok(changed) =
                 rewrite.clone().set(&["result", "capabilities", offered, "listChanged"], &RawJson::boolean(true))
         {

@@ -55,7 +55,7 @@ impl Exchange {
                     client.subscribe(&uri);
                     return done();
                 }
-                Some(uri) => Purpose::Subscribe(uri),
+                Some(uri) => Purpose::Subscribe(uri.into_owned()),
                 None => Purpose::Other,
             },
             "resources/unsubscribe" => match uri() {
@@ -63,7 +63,7 @@ impl Exchange {
                     client.unsubscribe(&uri);
                     return done();
                 }
-                Some(uri) => Purpose::Unsubscribe(uri),
+                Some(uri) => Purpose::Unsubscribe(uri.into_owned()),
                 None => Purpose::Other,
             },
             _ => return Ok(self.common_purpose(client, message, method, id, mailbox)),
@@ -83,7 +83,7 @@ impl Exchange {
             && let Ok(Some(uri)) = message.resource_uri()
             && Results::is_ours(&uri)
         {
-            self.read_kept(client, uri, id.clone(), mailbox);
+            self.read_kept(client, uri.into_owned(), id.clone(), mailbox);
             return None;
         }
         let page = List::of_method(method).and_then(|list| self.page_while_away(client, list, message, id));

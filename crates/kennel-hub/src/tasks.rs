@@ -14,6 +14,7 @@ use kennel_wire::{Id, Message, RawJson};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Where a message says which task it belongs to.
@@ -43,7 +44,7 @@ impl Exchange {
                 Ok(if method == "tasks/update" { Purpose::Other } else { Purpose::AboutTask(task) })
             }
             "tasks/list" if self.sharing == Sharing::Shared => Ok(Purpose::TaskList),
-            "tools/call" if matches!(message.locate(&["params", "task"]), Ok(Some(_))) => match self.sharing {
+            "tools/call" if message.has(&["params", "task"]) => match self.sharing {
                 Sharing::OneCall => Err("each call has its own process here, so a task would end with it"),
                 Sharing::Solitary | Sharing::Shared => Ok(Purpose::Task),
             },
@@ -208,7 +209,7 @@ pub(crate) fn without_tasks(message: &Message, extensions: &[&str]) -> Option<Ra
 }
 
 fn text(message: &Message, path: &[&str]) -> Option<String> {
-    message.text_at(path).ok().flatten()
+    message.text_at(path).ok().flatten().map(Cow::into_owned)
 }
 
 fn digest(state: &str) -> String {

@@ -5,27 +5,27 @@ use crate::id::{ErrorId, Id};
 use crate::scan::Scanner;
 use crate::text;
 use crate::value::{Span, Value, ValueKind};
-use crate::walk::Noted;
+use crate::walk::{META, Noted, Notes};
 
 /// A message's kind and where its parts lie.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
-    Request { id: Id, id_at: Span, method: Span, params: Option<Params> },
-    Notification { method: Span, params: Option<Params> },
-    Response { id: Id, id_at: Span, result: Span },
+    Request { id: Id, id_at: Span, method: Span, params: Option<Payload> },
+    Notification { method: Span, params: Option<Payload> },
+    Response { id: Id, id_at: Span, result: Payload },
     Error { id: ErrorId, id_at: Option<Span>, error: Span },
 }
 
-/// Where parameters lie, and what of them was noted.
+/// Where parameters or a result lie, and what of them was noted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Params {
+pub(crate) struct Payload {
     pub(crate) span: Span,
-    pub(crate) noted: Noted,
+    pub(crate) notes: Notes,
 }
 
-impl Params {
+impl Payload {
     fn within(self, start: usize) -> Self {
-        Self { span: self.span.within(start), noted: self.noted.within(start) }
+        Self { span: self.span.within(start), notes: self.notes.within(start) }
     }
 }
 
@@ -33,7 +33,7 @@ impl Shape {
     /// The same shape with all places counted from `start`.
     pub(crate) fn within(self, start: usize) -> Self {
         let inner = |span: Span| span.within(start);
-        let within = |params: Params| params.within(start);
+        let within = |payload: Payload| payload.within(start);
         match self {
             Self::Request { id, id_at, method, params } => {
                 Self::Request { id, id_at: inner(id_at), method: inner(method), params: params.map(within) }
@@ -41,7 +41,7 @@ impl Shape {
             Self::Notification { method, params } => {
                 Self::Notification { method: inner(method), params: params.map(within) }
             }
-            Self::Response { id, id_at, result } => Self::Response { id, id_at: inner(id_at), result: inner(result) },
+            Self::Response { id, id_at, result } => Self::Response { id, id_at: inner(id_at), result: within(result) },
             Self::Error { id, id_at, error } => Self::Error { id, id_at: id_at.map(inner), error: inner(error) },
         }
     }
@@ -54,13 +54,19 @@ pub(crate) struct Fields {
     id: Option<Value>,
     method: Option<Value>,
     params: Option<Value>,
-    noted: Noted,
     result: Option<Value>,
     error: Option<Value>,
+    /// What was noted of the first object that is the parameters or the result.
+    noted: Option<(Member, Notes)>,
     duplicate: Option<(Member, usize)>,
 }
 
 impl Fields {
+    fn payload(&self, member: Member, span: Span) -> Payload {
+        let notes = self.noted.filter(|(noted, _)| *noted == member).map(|(_, notes)| notes);
+        Payload { span, notes: notes.unwrap_or_default() }
+    }
+
     fn place(&mut self, member: Member) -> &mut Option<Value> {
         match member {
             Member::Version => &mut self.version,
@@ -85,12 +91,9 @@ pub(crate) fn collect(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Fields
     let span = scanner.members(|scanner, name| {
         let member = member(name.of(bytes));
         let value = match (member, scanner.upcoming()?) {
-            (Some(Member::Params), (ValueKind::Object, _)) if fields.params.is_none() => {
-                let noted = &mut fields.noted;
-                let span = scanner.members(|scanner, name| {
-                    noted.note(name, scanner.value()?);
-                    Ok(())
-                })?;
+            (Some(member @ (Member::Params | Member::Result)), (ValueKind::Object, _)) if fields.noted.is_none() => {
+                let (notes, span) = noted(bytes, scanner)?;
+                fields.noted = Some((member, notes));
                 Value { kind: ValueKind::Object, span }
             }
             _ => scanner.value()?,
@@ -106,6 +109,29 @@ pub(crate) fn collect(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Fields
         Ok(())
     })?;
     Ok((fields, span))
+}
+
+/// Passes over the object that begins here and notes its members, and those of its `_meta`.
+fn noted(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Notes, Span), ParseError> {
+    let mut notes = Notes::of_nothing();
+    let span = scanner.members(|scanner, name| {
+        let value = match scanner.upcoming()? {
+            (ValueKind::Object, _) if text::says(name.of(bytes), META) => {
+                let mut members = Noted::of_nothing();
+                let span = scanner.members(|scanner, name| {
+                    members.note(bytes, name, scanner.value()?);
+                    Ok(())
+                })?;
+                // Where there are several, it is not looked into.
+                notes.meta = members;
+                Value { kind: ValueKind::Object, span }
+            }
+            _ => scanner.value()?,
+        };
+        notes.members.note(bytes, name, value);
+        Ok(())
+    })?;
+    Ok((notes, span))
 }
 
 fn member(name: &[u8]) -> Option<Member> {
@@ -140,7 +166,7 @@ fn shape(bytes: &[u8], fields: &Fields, start: usize) -> Result<Shape, ParseErro
         (None, Some(_), Some(error)) => refuse(Problem::BothResultAndError, error),
         (None, None, None) => Err(ParseError::new(Problem::NeitherMethodNorAnswer, start)),
         (Some(method), None, None) => {
-            let params = params(fields.params)?.map(|span| Params { span, noted: fields.noted });
+            let params = params(fields.params)?.map(|span| fields.payload(Member::Params, span));
             if method.kind != ValueKind::String {
                 return refuse(Problem::MethodType(method.kind), method);
             }
@@ -156,7 +182,8 @@ fn shape(bytes: &[u8], fields: &Fields, start: usize) -> Result<Shape, ParseErro
         (None, Some(result), None) => match fields.id {
             None => Err(ParseError::new(Problem::MissingId, start)),
             Some(value) => {
-                Ok(Shape::Response { id: Id::scanned(bytes, value)?, id_at: value.span, result: result.span })
+                let result = fields.payload(Member::Result, result.span);
+                Ok(Shape::Response { id: Id::scanned(bytes, value)?, id_at: value.span, result })
             }
         },
         (None, None, Some(error)) => {

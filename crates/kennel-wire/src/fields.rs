@@ -7,6 +7,7 @@ use crate::raw::RawJson;
 use crate::text;
 use crate::value::{Value, ValueKind};
 use crate::walk::{self, Found};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The token under which a request wants its progress reported.
@@ -42,6 +43,12 @@ impl Message {
         Ok(self.find(path)?.map(|value| value.span.range()))
     }
 
+    /// Whether a path leads to a value, and to one only.
+    #[must_use]
+    pub fn has(&self, path: &[&str]) -> bool {
+        matches!(self.find(path), Ok(Some(_)))
+    }
+
     /// The value to which a path leads, sharing the message's bytes.
     pub fn field(&self, path: &[&str]) -> Result<Option<RawJson>, FieldError> {
         Ok(self.find(path)?.map(|value| self.raw(value.span)))
@@ -57,11 +64,11 @@ impl Message {
     }
 
     /// The text to which a path leads, without escapes.
-    pub fn text_at(&self, path: &[&str]) -> Result<Option<String>, FieldError> {
+    pub fn text_at(&self, path: &[&str]) -> Result<Option<Cow<'_, str>>, FieldError> {
         let Some(value) = self.find(path)? else { return Ok(None) };
         let string = Some(value.span.of(self.bytes())).filter(|_| value.kind == ValueKind::String);
         match string.and_then(text::decode) {
-            Some(text) => Ok(Some(text.into_owned())),
+            Some(text) => Ok(Some(text)),
             None => Err(FieldError::NotText { path: path.join(".") }),
         }
     }
@@ -82,19 +89,19 @@ impl Message {
     }
 
     /// The address of the one resource that this message is about.
-    pub fn resource_uri(&self) -> Result<Option<String>, FieldError> {
+    pub fn resource_uri(&self) -> Result<Option<Cow<'_, str>>, FieldError> {
         self.text_at(RESOURCE_URI)
     }
 
     /// The protocol version that this request says it is made in; requests say so since 2026-07-28.
-    pub fn declared_version(&self) -> Result<Option<String>, FieldError> {
+    pub fn declared_version(&self) -> Result<Option<Cow<'_, str>>, FieldError> {
         self.text_at(&["params", "_meta", meta::PROTOCOL_VERSION])
     }
 
     fn find(&self, path: &[&str]) -> Result<Option<Value>, FieldError> {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let Some(part) = self.part(first) else { return Ok(None) };
-        match walk::find(self.bytes(), part, self.noted(first), first, rest) {
+        match walk::find(self.bytes(), part, self.notes(first), first, rest) {
             Ok(Found::Value(value)) => Ok(Some(value)),
             // What has no members has not the one that was asked for.
             Ok(Found::Until { .. }) | Err(FieldError::NotObject { .. }) => Ok(None),

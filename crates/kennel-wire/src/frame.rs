@@ -25,6 +25,10 @@ impl Default for ParseLimits {
 
 /// What one line or body holds. Whether batches are allowed depends on the protocol version and is decided elsewhere.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every frame is a single message, and a box would be an allocation for each"
+)]
 pub enum Frame {
     /// A message.
     Single(Message),

@@ -7,7 +7,7 @@ use crate::id::{ErrorId, Id};
 use crate::raw::RawJson;
 use crate::text;
 use crate::value::{Span, ValueKind};
-use crate::walk::Noted;
+use crate::walk::Notes;
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::fmt;
@@ -82,7 +82,7 @@ impl Message {
             Shape::Notification { method, params } => {
                 Kind::Notification { method: self.text(*method), params: params.map(|params| part(params.span)) }
             }
-            Shape::Response { id, result, .. } => Kind::Response { id, result: part(*result) },
+            Shape::Response { id, result, .. } => Kind::Response { id, result: part(result.span) },
             Shape::Error { id, error, .. } => Kind::Error { id, error: part(*error) },
         }
     }
@@ -143,18 +143,19 @@ impl Message {
             (Shape::Request { params, .. } | Shape::Notification { params, .. }, "params") => {
                 params.map(|params| params.span)
             }
-            (Shape::Response { result, .. }, "result") => Some(*result),
+            (Shape::Response { result, .. }, "result") => Some(result.span),
             (Shape::Error { error, .. }, "error") => Some(*error),
             _ => None,
         }
     }
 
-    /// The members of that part, if they were noted.
-    pub(crate) fn noted(&self, name: &str) -> Option<&Noted> {
+    /// What was noted of that part.
+    pub(crate) fn notes(&self, name: &str) -> Option<&Notes> {
         match (&self.shape, name) {
             (Shape::Request { params, .. } | Shape::Notification { params, .. }, "params") => {
-                params.as_ref().map(|params| &params.noted)
+                params.as_ref().map(|params| &params.notes)
             }
+            (Shape::Response { result, .. }, "result") => Some(&result.notes),
             _ => None,
         }
     }

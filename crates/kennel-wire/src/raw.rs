@@ -8,6 +8,7 @@ use crate::text;
 use crate::value::ValueKind;
 use crate::walk::Members;
 use bytes::Bytes;
+use std::borrow::Cow;
 use std::fmt;
 
 /// One JSON value, as spelled. Only what was scanned can be one, so putting it into a message keeps that valid.
@@ -70,6 +71,12 @@ impl RawJson {
             Some((name, Self(self.0.slice(value.span.range()))))
         };
         Members::new(&self.0, 0).filter_map(member).collect()
+    }
+
+    /// The names of an object's members, in their order; none of anything else. Those that are no text are left out.
+    pub fn names(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let members = (self.kind() == ValueKind::Object).then(|| Members::new(&self.0, 0));
+        members.into_iter().flatten().filter_map(|(name, _)| text::decode(name.of(&self.0)))
     }
 
     /// A value that was scanned before.

@@ -92,7 +92,7 @@ impl Rewrite<'_> {
         let Some(part) = self.message.part(first) else {
             return self.insert_params(first, path, value);
         };
-        match walk::find(bytes, part, self.message.noted(first), first, rest)? {
+        match walk::find(bytes, part, self.message.notes(first), first, rest)? {
             Found::Value(found) => self.edit(found.span, value.clone().into_bytes()),
             Found::Until { object, known } => {
                 let mut inserted = nested(rest.get(known..).unwrap_or_default(), value);
@@ -119,7 +119,9 @@ impl Rewrite<'_> {
             if !inserted.is_empty() {
                 inserted.push(b',');
             }
-            inserted.extend(nested(&[name], value));
+            text::write_string(name, &mut inserted);
+            inserted.push(b':');
+            inserted.extend_from_slice(value.as_bytes());
         }
         if inserted.is_empty() {
             return Ok(self);

@@ -57,10 +57,10 @@ fn unit(bytes: &[u8]) -> Option<(u32, &[u8])> {
 
 /// Whether a string that was scanned before, quotes included, says `name`.
 pub(crate) fn says(string: &[u8], name: &str) -> bool {
-    match plain(string) {
-        Some(content) => content == name.as_bytes(),
-        None => decode(string).is_some_and(|text| text == name),
-    }
+    let content = content(string);
+    // An escape is never shorter than what it stands for.
+    content.len() >= name.len()
+        && (content == name.as_bytes() || content.contains(&b'\\') && decode(string).is_some_and(|text| text == name))
 }
 
 /// What a string that was scanned before says, if it is spelled without escapes.

@@ -21,31 +21,35 @@ pub(crate) enum Found {
     },
 }
 
-/// The member of `root` to which `path` leads. The names before it are only for the errors. The members of `root` are
-/// looked up in `noted` if they are all there, and passed over otherwise.
+/// The member of `root` to which `path` leads. The names before it are only for the errors. Members are looked up in what
+/// was noted of `root` if they are all there, and passed over otherwise.
 pub(crate) fn find(
     bytes: &[u8],
     root: Span,
-    noted: Option<&Noted>,
+    notes: Option<&Notes>,
     before: &str,
     path: &[&str],
 ) -> Result<Found, FieldError> {
     let kind = bytes.get(root.start).and_then(|first| ValueKind::of(*first)).unwrap_or(ValueKind::Null);
     let mut value = Value { kind, span: root };
-    let mut noted = noted.and_then(Noted::all);
     for (known, name) in path.iter().enumerate() {
         if value.kind != ValueKind::Object {
             return Err(FieldError::NotObject { path: joined(before, path, known), kind: value.kind });
         }
-        let is_meant = |(member, _): &(Span, Value)| text::says(member.of(bytes), name);
-        let (hit, other) = if let Some(members) = noted.take() {
-            let mut hits = members.filter(is_meant);
+        let known_members = match (notes, known, path.first()) {
+            (Some(notes), 0, _) => notes.members.all(),
+            (Some(notes), 1, Some(&META)) => notes.meta.all(),
+            _ => None,
+        };
+        let (hit, other) = if let Some(members) = known_members {
+            let mut hits = members.iter().filter(|member| member.is_called(bytes, name)).map(Entry::value);
             (hits.next(), hits.next())
         } else {
-            let mut hits = Members::new(bytes, value.span.start).filter(is_meant);
+            let members = Members::new(bytes, value.span.start);
+            let mut hits = members.filter(|(member, _)| text::says(member.of(bytes), name)).map(|(_, value)| value);
             (hits.next(), hits.next())
         };
-        let Some((_, hit)) = hit else {
+        let Some(hit) = hit else {
             return Ok(Found::Until { object: value.span, known });
         };
         if other.is_some() {
@@ -56,37 +60,78 @@ pub(crate) fn find(
     Ok(Found::Value(value))
 }
 
-/// The members of an object, noted while it was scanned, so that a large one need not be passed over again. Small, because
-/// it is part of every message.
+/// The member in which parameters and results say something about themselves.
+pub(crate) const META: &str = "_meta";
+
+/// What was noted of parameters or a result while they were scanned.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Notes {
+    pub(crate) members: Noted,
+    /// Those of `_meta`, if it is there once.
+    pub(crate) meta: Noted,
+}
+
+impl Notes {
+    /// What is noted of an object before its first member.
+    pub(crate) fn of_nothing() -> Self {
+        Self { members: Noted::of_nothing(), meta: Noted::default() }
+    }
+
+    /// The same with all places counted from `start`.
+    pub(crate) fn within(self, start: usize) -> Self {
+        Self { members: self.members.within(start), meta: self.meta.within(start) }
+    }
+}
+
+/// The members of an object, noted while it was scanned, so that it need not be passed over again. Small, because it is
+/// part of every message. Without anything noted, nothing is known of the object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noted {
     members: [Entry; NOTED],
     count: usize,
 }
 
-/// A member: where its name and its value begin and end, and what the value is.
+/// A member whose name has no escapes: where its name and its value begin and end, and what the value is.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     places: [u32; 4],
     kind: ValueKind,
 }
 
-/// As many as the parameters of most methods have.
-const NOTED: usize = 4;
+impl Entry {
+    fn is_called(&self, bytes: &[u8], name: &str) -> bool {
+        let [start, end, ..] = self.places.map(|place| place as usize);
+        // With its quotes.
+        end - start == name.len() + 2 && bytes.get(start + 1..end - 1) == Some(name.as_bytes())
+    }
+
+    fn value(&self) -> Value {
+        let [.., start, end] = self.places.map(|place| place as usize);
+        Value { kind: self.kind, span: Span { start, end } }
+    }
+}
+
+/// As many as most parameters, results and their `_meta` have.
+const NOTED: usize = 5;
 
 impl Default for Noted {
     fn default() -> Self {
-        Self { members: [Entry { places: [0; 4], kind: ValueKind::Null }; NOTED], count: 0 }
+        Self { count: NOTED + 1, ..Self::of_nothing() }
     }
 }
 
 impl Noted {
-    pub(crate) fn note(&mut self, name: Span, value: Value) {
+    /// The members of an object that has none.
+    pub(crate) fn of_nothing() -> Self {
+        Self { members: [Entry { places: [0; 4], kind: ValueKind::Null }; NOTED], count: 0 }
+    }
+
+    pub(crate) fn note(&mut self, bytes: &[u8], name: Span, value: Value) {
         let places = [name.start, name.end, value.span.start, value.span.end].map(u32::try_from);
-        let [Ok(start), Ok(end), Ok(value_start), Ok(value_end)] = places else {
-            self.count = NOTED + 1;
-            return;
-        };
+        let [Ok(start), Ok(end), Ok(value_start), Ok(value_end)] = places else { return *self = Self::default() };
+        if name.of(bytes).contains(&b'\\') {
+            return *self = Self::default();
+        }
         if let Some(place) = self.members.get_mut(self.count) {
             *place = Entry { places: [start, end, value_start, value_end], kind: value.kind };
         }
@@ -94,7 +139,7 @@ impl Noted {
     }
 
     /// The same with all places counted from `start`.
-    pub(crate) fn within(mut self, start: usize) -> Self {
+    fn within(mut self, start: usize) -> Self {
         let start = u32::try_from(start).unwrap_or(u32::MAX);
         for entry in &mut self.members {
             entry.places = entry.places.map(|place| place.saturating_sub(start));
@@ -102,13 +147,9 @@ impl Noted {
         self
     }
 
-    /// All members, unless there were more than fit.
-    fn all(&self) -> Option<impl Iterator<Item = (Span, Value)>> {
-        let members = self.members.get(..self.count)?;
-        Some(members.iter().map(|Entry { places, kind }| {
-            let [name_start, name_end, start, end] = places.map(|place| place as usize);
-            (Span { start: name_start, end: name_end }, Value { kind: *kind, span: Span { start, end } })
-        }))
+    /// All members, if all could be noted.
+    fn all(&self) -> Option<&[Entry]> {
+        self.members.get(..self.count)
     }
 }
 

@@ -30,7 +30,7 @@ fn notifications_are_read() {
     let updated = message(
         r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"listen-1"},"uri":"file:\/\/\/a b"}}"#,
     );
-    assert_eq!(updated.resource_uri(), Ok(Some("file:///a b".to_owned())));
+    assert_eq!(updated.resource_uri(), Ok(Some("file:///a b".into())));
     assert_eq!(
         updated.id_at(&["params", "_meta", "io.modelcontextprotocol/subscriptionId"]),
         Ok(Some(id("\"listen-1\"")))
@@ -50,7 +50,7 @@ fn answers_are_read() {
         assert_eq!(response.result().unwrap().as_bytes(), value.as_bytes());
     }
     let error = message(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":{"uri":"x"}}}"#);
-    assert_eq!(error.text_at(&["error", "data", "uri"]), Ok(Some("x".to_owned())));
+    assert_eq!(error.text_at(&["error", "data", "uri"]), Ok(Some("x".into())));
     assert_eq!(error.id(), Some(&id("1")));
 }
 
@@ -181,4 +181,12 @@ fn fields_are_found_among_few_members_and_among_many() {
             assert!(self::message(&text).progress_token().is_err(), "given twice: {text}");
         }
     }
+}
+
+#[test]
+fn parameters_in_an_answer_are_not_taken_for_its_result() {
+    let answer = message(r#"{"jsonrpc":"2.0","id":1,"params":{"a":1,"_meta":{"b":1}},"result":{"_meta":{"b":2},"a":2}}"#);
+    assert_eq!(answer.field(&["result", "a"]).unwrap().unwrap().as_bytes(), b"2");
+    assert_eq!(answer.field(&["result", "_meta", "b"]).unwrap().unwrap().as_bytes(), b"2");
+    assert_eq!(answer.field(&["params", "a"]), Ok(None));
 }
