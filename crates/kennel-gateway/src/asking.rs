@@ -3,7 +3,7 @@
 
 use crate::settings::Limits;
 use bytes::Bytes;
-use kennel_hub::{Asked, Attached, Caller, Hub, Mailbox, OutgoingKind};
+use kennel_hub::{Asked, Attached, Caller, Endpoint, Mailbox, OutgoingKind};
 use kennel_wire::{ErrorCode, ErrorObject, Id, Message};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -32,10 +32,10 @@ pub(crate) enum Told {
 
 impl Asking {
     /// Asks.
-    pub(crate) fn begin(hub: &Hub, caller: &Caller, request: Message, id: Id, limits: &Limits) -> Self {
+    pub(crate) fn begin(endpoint: &Endpoint, caller: &Caller, request: Message, id: Id, limits: &Limits) -> Self {
         let mailbox = Mailbox::new(limits.mailbox);
         let attached = mailbox.attach();
-        let asked = hub.ask(caller, request, &mailbox);
+        let asked = endpoint.ask(caller, request, &mailbox);
         Self { id, asked: Some(asked), mailbox, _attached: attached }
     }
 

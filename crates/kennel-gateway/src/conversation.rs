@@ -12,7 +12,7 @@ use crate::metrics::Tally;
 use crate::settings::Limits;
 use crate::speaking::{Handed, Unanswered, speak};
 use bytes::Bytes;
-use kennel_hub::{Caller, Hub, Mailbox, Principal, Refused, Session};
+use kennel_hub::{Caller, Endpoint, EndpointSession, Mailbox, Principal, Refused};
 use kennel_wire::{Era, ErrorCode, ErrorId, ErrorObject, Frame, Kind, Message, RawJson, success_response};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -74,7 +74,7 @@ pub(crate) enum Ending {
 
 /// Talks until one side has enough.
 pub(crate) async fn converse(
-    hub: Hub,
+    endpoint: Endpoint,
     principal: &Principal,
     mut inlet: impl Inlet,
     outlet: &mut impl Outlet,
@@ -84,12 +84,12 @@ pub(crate) async fn converse(
 ) -> Ending {
     let mailbox = Mailbox::new(limits.mailbox);
     let _attached = mailbox.attach();
-    let present = Present { hub: hub.clone(), caller: Caller::connected(principal.clone()) };
+    let present = Present { endpoint: endpoint.clone(), caller: Caller::connected(principal.clone()) };
     let unanswered = Unanswered::default();
     let done = CancellationToken::new();
     let (handing, handed) = mpsc::channel(HELD);
     let mut listener = Listener {
-        hub,
+        endpoint,
         caller: &present.caller,
         limits,
         tally,
@@ -111,7 +111,7 @@ pub(crate) async fn converse(
         done.cancel();
         match ending {
             Ending::ClientDone => unanswered.open.cancel_listening(),
-            _ => present.hub.end_streams(),
+            _ => present.endpoint.end_streams(),
         }
         let _ = timeout(limits.drain, listener.settle(&mut speaking)).await;
     }
@@ -121,18 +121,18 @@ pub(crate) async fn converse(
 
 /// A caller as long as its connection is there.
 struct Present {
-    hub: Hub,
+    endpoint: Endpoint,
     caller: Caller,
 }
 
 impl Drop for Present {
     fn drop(&mut self) {
-        self.hub.leave(&self.caller);
+        self.endpoint.leave(&self.caller);
     }
 }
 
 struct Listener<'a> {
-    hub: Hub,
+    endpoint: Endpoint,
     caller: &'a Caller,
     limits: &'a Limits,
     tally: &'a Tally,
@@ -144,12 +144,12 @@ struct Listener<'a> {
     held: VecDeque<Message>,
 }
 
-type Initializing = Pin<Box<dyn Future<Output = Result<(Session, Bytes), Refused>> + Send>>;
+type Initializing = Pin<Box<dyn Future<Output = Result<(EndpointSession, Bytes), Refused>> + Send>>;
 
 enum State {
     New,
     Initializing(Initializing),
-    Open(Session),
+    Open(EndpointSession),
 }
 
 impl Listener<'_> {
@@ -228,7 +228,7 @@ impl Listener<'_> {
             Kind::Request { id, method, .. } if method == DISCOVER || declared::is_modern(&message) => {
                 self.tally.count(Era::Modern);
                 let (id, open) = (id.clone(), &self.unanswered.open);
-                let begun = open.begin(&self.hub, self.caller, message, id, self.limits);
+                let begun = open.begin(&self.endpoint, self.caller, message, id, self.limits);
                 return Some(begun.map_or_else(Handed::Reply, Handed::Asking));
             }
             Kind::Request { .. } => self.tally.count(Era::Legacy),
@@ -258,9 +258,9 @@ impl Listener<'_> {
                 Some(success_response(id, &RawJson::empty_object()))
             }
             (State::New, Kind::Request { method, .. }) if method == "initialize" => {
-                let (hub, principal) = (self.hub.clone(), self.caller.principal().clone());
+                let (endpoint, principal) = (self.endpoint.clone(), self.caller.principal().clone());
                 let mailbox = Arc::clone(&self.mailbox);
-                let initializing = async move { hub.initialize(&principal, message, mailbox).await };
+                let initializing = async move { endpoint.initialize(&principal, message, mailbox).await };
                 self.state = State::Initializing(Box::pin(initializing));
                 None
             }
@@ -276,7 +276,7 @@ impl Listener<'_> {
         }
     }
 
-    async fn initialized(&mut self, result: Result<(Session, Bytes), Refused>) {
+    async fn initialized(&mut self, result: Result<(EndpointSession, Bytes), Refused>) {
         let response = match result {
             Ok((session, response)) => {
                 self.state = State::Open(session);
@@ -308,7 +308,7 @@ fn refusal(id: &ErrorId, text: impl Into<String>) -> Bytes {
 }
 
 /// Waits for a session that is being made; for ever if there is none.
-async fn finish(initializing: Option<&mut Initializing>) -> Result<(Session, Bytes), Refused> {
+async fn finish(initializing: Option<&mut Initializing>) -> Result<(EndpointSession, Bytes), Refused> {
     match initializing {
         Some(initializing) => initializing.await,
         None => std::future::pending().await,

@@ -2,7 +2,8 @@
 
 use crate::access::{Access, Denied};
 use crate::connection::Slot;
-use crate::mcp::McpDoor;
+use crate::directory::{Address, Directory};
+use crate::mcp::{Home, McpDoor};
 use crate::metrics::{Counters, Door, Gauges};
 use crate::reply::{self, Reply};
 use crate::rpc::RpcDoor;
@@ -10,7 +11,7 @@ use crate::websocket::SocketDoor;
 use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
-use kennel_hub::{Hub, Readiness};
+use kennel_hub::{Endpoint, Hub, Readiness};
 use std::sync::Arc;
 
 /// All doors of a gateway.
@@ -19,7 +20,7 @@ pub(crate) struct Doors {
     pub(crate) mcp: McpDoor,
     pub(crate) rpc: RpcDoor,
     pub(crate) socket: SocketDoor,
-    pub(crate) hub: Hub,
+    pub(crate) directory: Arc<dyn Directory>,
     pub(crate) counters: Counters,
 }
 
@@ -39,39 +40,65 @@ impl Doors {
             "/readyz" => return (Door::Other, readable(request.method(), || self.readiness())),
             _ => {}
         }
-        let door = match path {
-            "/mcp" => Door::Mcp,
-            "/rpc" => Door::Rpc,
-            "/ws" => Door::WebSocket,
-            _ => Door::Other,
+        let split = Address::split(path);
+        let door = match split {
+            Some((.., "mcp")) => Door::Mcp,
+            Some((.., "rpc")) => Door::Rpc,
+            Some((.., "ws")) => Door::WebSocket,
+            Some(_) | None => Door::Other,
         };
         let principal = match self.access.check(request.uri(), request.headers()) {
             Ok(principal) => principal,
             Err(denied) => return (door, deny(&denied)),
         };
+        let Some((address, home, _)) = split.filter(|_| door != Door::Other) else {
+            let reply = match path {
+                "/metrics" => readable(request.method(), || self.measurements(slot)),
+                _ => reply::text(StatusCode::NOT_FOUND, NOTHING_HERE),
+            };
+            return (door, reply);
+        };
+        let Some(endpoint) = self.directory.endpoint(address) else {
+            return (door, reply::text(StatusCode::NOT_FOUND, unknown(address)));
+        };
+        let address = home.to_owned();
+        let home = Home { endpoint: &endpoint, address: &address };
         let reply = match door {
-            Door::Mcp => self.mcp.handle(principal, slot.alarms(), request).await,
-            Door::Rpc => self.rpc.handle(principal, request).await,
-            Door::WebSocket => self.socket.handle(principal, slot, request),
-            Door::Other if path == "/metrics" => readable(request.method(), || self.measurements(slot)),
-            Door::Other => reply::text(StatusCode::NOT_FOUND, NOTHING_HERE),
+            Door::Mcp => self.mcp.handle(home, principal, slot.alarms(), request).await,
+            Door::Rpc => self.rpc.handle(&endpoint, principal, request).await,
+            Door::WebSocket | Door::Other => self.socket.handle(endpoint, principal, slot, request),
         };
         (door, reply)
     }
 
     fn readiness(&self) -> Reply {
         let unready = |reason: &str| reply::text(StatusCode::SERVICE_UNAVAILABLE, reason);
-        match self.hub.status().ready() {
-            Readiness::Ready => reply::text(StatusCode::OK, "ready"),
-            Readiness::Starting => unready("The server is starting."),
-            Readiness::Failed { cause } => unready(&format!("The server cannot be used: {cause}")),
-            Readiness::Closing => unready("The gateway is shutting down."),
+        let servers: Vec<_> = self.hubs().iter().map(|hub| hub.status().readiness).collect();
+        if servers.is_empty() || servers.contains(&Readiness::Ready) {
+            // Where many are served, one that cannot be used does not make the others useless.
+            return reply::text(StatusCode::OK, "ready");
         }
+        match servers.first() {
+            Some(Readiness::Failed { cause }) => unready(&format!("The server cannot be used: {cause}")),
+            Some(Readiness::Closing) => unready("The gateway is shutting down."),
+            Some(Readiness::Starting | Readiness::Ready) | None => unready("The server is starting."),
+        }
+    }
+
+    /// The servers behind all endpoints.
+    fn hubs(&self) -> Vec<Hub> {
+        let hub = |endpoint| match endpoint {
+            Endpoint::Server(hub) => Some(hub),
+        };
+        self.directory.endpoints().into_iter().filter_map(hub).collect()
     }
 
     fn measurements(&self, slot: &Slot) -> Reply {
         let gauges = Gauges { connections: slot.open_connections(), sessions: self.mcp.sessions.len() };
-        let mut reply = reply::text(StatusCode::OK, self.counters.render(gauges, &self.hub.metrics()).trim_end());
+        let mut reply = reply::text(
+            StatusCode::OK,
+            self.counters.render(gauges, &self.hubs().iter().flat_map(Hub::metrics).collect::<Vec<_>>()).trim_end(),
+        );
         let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
         reply.headers_mut().insert(CONTENT_TYPE, kind);
         reply
@@ -79,7 +106,18 @@ impl Doors {
 }
 
 const NOTHING_HERE: &str = "There is nothing here. MCP clients connect to /mcp (Streamable HTTP) or /ws (WebSocket); \
-                            plain JSON-RPC goes to /rpc; there are also /healthz, /readyz and /metrics.";
+                            plain JSON-RPC goes to /rpc; there are also /healthz, /readyz and /metrics. Where many \
+                            servers are served, the doors of one are below /servers/<name>, those of a view below \
+                            /views/<name>.";
+
+/// What is said of an address that leads to nothing.
+fn unknown(address: Address<'_>) -> String {
+    match address {
+        Address::All => "Nothing is served here for all servers together.".to_owned(),
+        Address::Server(name) => format!("There is no server `{name}` here. `kennel ps` lists those there are."),
+        Address::View(name) => format!("There is no view `{name}` here. Views are defined in the configuration."),
+    }
+}
 
 /// What can only be read.
 fn readable(method: &Method, read: impl FnOnce() -> Reply) -> Reply {

@@ -3,6 +3,7 @@
 use crate::access::Access;
 use crate::budget::Budget;
 use crate::connection::{self, Slots};
+use crate::directory::Directory;
 use crate::dispatch::Doors;
 use crate::mcp::McpDoor;
 use crate::metrics::{Counters, Door};
@@ -12,7 +13,7 @@ use crate::session::Sessions;
 use crate::settings::{Limits, Settings};
 use crate::table::Table;
 use crate::websocket::SocketDoor;
-use kennel_hub::{Hub, Mailbox};
+use kennel_hub::{Endpoint, Mailbox};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -120,7 +121,7 @@ impl Gateway {
 
     /// Serves clients until `shutdown` is cancelled, then ends in order: nothing more is accepted, streams are told to
     /// come back later, requests in hand may finish within [`Limits::drain`], and what is left is dropped.
-    pub async fn serve(self, hub: Hub, shutdown: CancellationToken) {
+    pub async fn serve(self, directory: Arc<dyn Directory>, shutdown: CancellationToken) {
         let limits = Arc::new(self.settings.limits);
         let sessions: Arc<Sessions> = Table::new(limits.sessions, limits.idle_session_floor);
         let (tasks, closing, aborted) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
@@ -131,24 +132,22 @@ impl Gateway {
         let doors = Arc::new(Doors {
             access: Access::new(&self.settings.access, self.address),
             mcp: McpDoor {
-                hub: hub.clone(),
                 sessions: Arc::clone(&sessions),
                 limits: Arc::clone(&limits),
                 replay,
                 nowhere,
                 tally: counters.tally(Door::Mcp),
-                modern: ModernDoor { hub: hub.clone(), limits: Arc::clone(&limits), tally: counters.tally(Door::Mcp) },
+                modern: ModernDoor { limits: Arc::clone(&limits), tally: counters.tally(Door::Mcp) },
             },
-            rpc: RpcDoor { hub: hub.clone(), limits: Arc::clone(&limits), tally: counters.tally(Door::Rpc) },
+            rpc: RpcDoor { limits: Arc::clone(&limits), tally: counters.tally(Door::Rpc) },
             socket: SocketDoor {
-                hub: hub.clone(),
                 limits: Arc::clone(&limits),
                 tally: counters.tally(Door::WebSocket),
                 tasks: tasks.clone(),
                 closing: closing.clone(),
                 aborted: aborted.clone(),
             },
-            hub,
+            directory,
             counters,
         });
         let slots = Slots::new(limits.connections);
@@ -170,7 +169,7 @@ impl Gateway {
         }
         drop(self.listener);
         closing.cancel();
-        doors.hub.end_streams();
+        doors.directory.endpoints().iter().for_each(Endpoint::end_streams);
         sessions.all().iter().for_each(|session| session.value.streams().recall());
         tasks.close();
         // A little longer than what they wait for themselves, so that they can say good-bye.

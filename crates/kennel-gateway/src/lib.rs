@@ -11,6 +11,7 @@
 //! | `/mcp` | Streamable HTTP: POST, GET and DELETE with sessions, and POST without |
 //! | `/ws` | WebSocket, subprotocol `mcp`, one message per text frame |
 //! | `/rpc` | plain JSON-RPC by POST, single or batch, without handshake or session |
+//! | `/servers/<name>/…`, `/views/<name>/…` | the same three doors to one server, and to a selection |
 //! | `/healthz`, `/readyz` | whether the gateway is alive, and whether its servers can be used |
 //! | `/metrics` | measurements for Prometheus |
 //! | [`serve_stdio`] | one client over a pair of byte streams, one message per line |
@@ -53,6 +54,7 @@ mod budget;
 mod connection;
 mod conversation;
 mod declared;
+mod directory;
 mod dispatch;
 mod encoded;
 mod event;
@@ -81,6 +83,7 @@ mod sync;
 mod table;
 mod websocket;
 
+pub use directory::{Address, Directory};
 pub use gateway::{BindError, Gateway};
 pub use settings::{AccessSettings, Limits, ReplayLimits, Settings, Token};
 pub use stdio::serve_stdio;

@@ -18,13 +18,19 @@ use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue};
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
-use kennel_hub::{Hub, Mailbox, Outgoing, OutgoingKind, Principal, Refused, RefusedReason};
+use kennel_hub::{Endpoint, Mailbox, Outgoing, OutgoingKind, Principal, Refused, RefusedReason};
 use kennel_wire::{Era, ErrorId, ErrorObject, Frame, Kind, Message, ParseError};
 use std::sync::Arc;
 
+/// The endpoint that a request is for, and its address.
+#[derive(Clone, Copy)]
+pub(crate) struct Home<'a> {
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) address: &'a str,
+}
+
 /// What the door needs.
 pub(crate) struct McpDoor {
-    pub(crate) hub: Hub,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) limits: Arc<Limits>,
     /// What all sessions together keep of what they sent.
@@ -37,11 +43,17 @@ pub(crate) struct McpDoor {
 }
 
 impl McpDoor {
-    pub(crate) async fn handle(&self, principal: &Principal, alarms: &SpareAlarm, request: Request<Incoming>) -> Reply {
+    pub(crate) async fn handle(
+        &self,
+        home: Home<'_>,
+        principal: &Principal,
+        alarms: &SpareAlarm,
+        request: Request<Incoming>,
+    ) -> Reply {
         let handled = match *request.method() {
-            Method::POST => self.post(principal, alarms, request).await,
-            Method::GET => self.get(principal, request.headers()),
-            Method::DELETE => self.delete(principal, request.headers()),
+            Method::POST => self.post(home, principal, alarms, request).await,
+            Method::GET => self.get(home, principal, request.headers()),
+            Method::DELETE => self.delete(home, principal, request.headers()),
             _ => Err(reply::method_not_allowed("GET, POST, DELETE")),
         };
         handled.unwrap_or_else(|refusal| *refusal)
@@ -50,6 +62,7 @@ impl McpDoor {
     /// A message of the client.
     async fn post(
         &self,
+        home: Home<'_>,
         principal: &Principal,
         alarms: &SpareAlarm,
         request: Request<Incoming>,
@@ -59,10 +72,10 @@ impl McpDoor {
         headers::sends_json(&head.headers)?;
         if headers::leaves_sessions(&head.headers) {
             let frame = read_frame(body, &self.limits).await?;
-            return self.modern.take(principal, alarms, &head.headers, frame).await;
+            return self.modern.take(home.endpoint, principal, alarms, &head.headers, frame).await;
         }
         let session = match headers::session_id(&head.headers) {
-            Some(id) => Some(self.session(id, principal)?),
+            Some(id) => Some(self.session(home, id, principal)?),
             None => None,
         };
         let frame = read_frame(body, &self.limits).await?;
@@ -70,9 +83,11 @@ impl McpDoor {
             (Some(session), Frame::Single(message)) => Ok(self.message(session, message).await),
             (Some(session), Frame::Batch(messages)) => self.batch(session, messages).await,
             (None, Frame::Single(message)) if declared::is_modern(&message) => {
-                self.modern.take(principal, alarms, &head.headers, Frame::Single(message)).await
+                self.modern.take(home.endpoint, principal, alarms, &head.headers, Frame::Single(message)).await
             }
-            (None, Frame::Single(message)) if is_initialize(&message) => self.initialize(principal, message).await,
+            (None, Frame::Single(message)) if is_initialize(&message) => {
+                self.initialize(home, principal, message).await
+            }
             (None, Frame::Single(message)) => {
                 let id = reply_id(&message);
                 Err(reply::refusal_of(StatusCode::BAD_REQUEST, &id, NO_SESSION))
@@ -122,7 +137,7 @@ impl McpDoor {
     }
 
     /// A new session. Its answer cannot be streamed: the id of the session stands before it.
-    async fn initialize(&self, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
+    async fn initialize(&self, home: Home<'_>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
         self.tally.count(Era::Legacy);
         let id = reply_id(&message);
         let (place, evicted) = self.sessions.reserve().map_err(|full| {
@@ -133,13 +148,13 @@ impl McpDoor {
             evicted.value.end();
         }
         let unsolicited = Mailbox::new(self.limits.mailbox);
-        let mut initialized = self.hub.initialize(principal, message.clone(), Arc::clone(&unsolicited)).await;
+        let mut initialized = home.endpoint.initialize(principal, message.clone(), Arc::clone(&unsolicited)).await;
         // Clients rarely end their sessions: one that nobody uses makes room for one that somebody does.
         if let Err(Refused { reason: RefusedReason::Saturated { .. }, .. }) = initialized
             && let Ok(evicted) = self.sessions.evict()
         {
             evicted.value.end();
-            initialized = self.hub.initialize(principal, message, Arc::clone(&unsolicited)).await;
+            initialized = home.endpoint.initialize(principal, message, Arc::clone(&unsolicited)).await;
         }
         let (session, response) = initialized.map_err(refused)?;
         let name = session.id().as_str().to_owned();
@@ -150,7 +165,7 @@ impl McpDoor {
         place.take(
             &name,
             principal,
-            HttpSession::new(session, unsolicited, self.limits.replay, Arc::clone(&self.replay)),
+            HttpSession::new(session, home.address, unsolicited, self.limits.replay, Arc::clone(&self.replay)),
         );
         let mut reply = reply::json(StatusCode::OK, response);
         reply.headers_mut().insert(SESSION_ID, value);
@@ -158,10 +173,10 @@ impl McpDoor {
     }
 
     /// A stream for what belongs to no request, or one that goes on.
-    fn get(&self, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+    fn get(&self, home: Home<'_>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
         headers::accepts_events(headers)?;
         headers::speaks_version(headers)?;
-        let session = self.session(required_session(headers)?, principal)?;
+        let session = self.session(home, required_session(headers)?, principal)?;
         let feed = match headers.get(LAST_EVENT_ID) {
             None => EventFeed::listen(session, &self.limits).ok_or_else(no_such_session)?,
             Some(last) => {
@@ -174,16 +189,18 @@ impl McpDoor {
     }
 
     /// The end of a session.
-    fn delete(&self, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+    fn delete(&self, home: Home<'_>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
         headers::speaks_version(headers)?;
         let id = required_session(headers)?;
+        drop(self.session(home, id, principal)?);
         let session = self.sessions.remove(id, principal).ok_or_else(no_such_session)?;
         session.value.end();
         Ok(reply::empty(StatusCode::NO_CONTENT))
     }
 
-    fn session(&self, id: &str, principal: &Principal) -> Result<UsedSession, Refusal> {
-        self.sessions.get(id, principal).ok_or_else(no_such_session)
+    fn session(&self, home: Home<'_>, id: &str, principal: &Principal) -> Result<UsedSession, Refusal> {
+        let session = self.sessions.get(id, principal);
+        session.filter(|session| session.is_of(home.address)).ok_or_else(no_such_session)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::settings::Limits;
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::HeaderMap;
-use kennel_hub::{Caller, Hub, Principal};
+use kennel_hub::{Caller, Endpoint, Principal};
 use kennel_wire::{Era, ErrorCode, ErrorId, ErrorObject, Frame, Kind, Message};
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -22,7 +22,6 @@ pub(crate) const LISTEN: &str = "subscriptions/listen";
 
 /// What the door needs.
 pub(crate) struct ModernDoor {
-    pub(crate) hub: Hub,
     pub(crate) limits: Arc<Limits>,
     pub(crate) tally: Arc<Tally>,
 }
@@ -31,6 +30,7 @@ impl ModernDoor {
     /// Takes what a client has sent.
     pub(crate) async fn take(
         &self,
+        endpoint: &Endpoint,
         principal: &Principal,
         alarms: &SpareAlarm,
         headers: &HeaderMap,
@@ -49,12 +49,12 @@ impl ModernDoor {
         };
         self.tally.count(Era::Modern);
         let caller = Caller::new(principal.clone());
-        mirrored::check(headers, &message, |tool| self.hub.header_parameters(tool)).map_err(|improper| {
+        mirrored::check(headers, &message, |tool| endpoint.header_parameters(tool)).map_err(|improper| {
             let id = ErrorId::Known(id.clone());
             Box::new(reply::json(StatusCode::BAD_REQUEST, improper.response(&id)))
         })?;
         let listens = message.method().is_some_and(|method| method == LISTEN);
-        let mut asking = Asking::begin(&self.hub, &caller, message, id, &self.limits);
+        let mut asking = Asking::begin(endpoint, &caller, message, id, &self.limits);
         let first = if listens {
             // It stays open, so it begins at once; only a refusal may be there already.
             asking.try_next()

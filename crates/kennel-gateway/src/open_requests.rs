@@ -7,7 +7,7 @@ use crate::modern::LISTEN;
 use crate::settings::Limits;
 use crate::sync::lock;
 use bytes::Bytes;
-use kennel_hub::{Caller, Hub, Mailbox};
+use kennel_hub::{Caller, Endpoint, Mailbox};
 use kennel_wire::{ErrorCode, ErrorObject, Id, Message};
 use std::collections::HashMap;
 use std::future::Future;
@@ -29,7 +29,7 @@ impl OpenRequests {
     /// Asks, unless that cannot be; then the error says why.
     pub(crate) fn begin(
         &self,
-        hub: &Hub,
+        endpoint: &Endpoint,
         caller: &Caller,
         request: Message,
         id: Id,
@@ -48,7 +48,7 @@ impl OpenRequests {
             return Err(refusal(ErrorCode::SATURATED, text));
         }
         let listens = request.method().is_some_and(|method| method == LISTEN);
-        let asking = Asking::begin(hub, caller, request, id.clone(), limits);
+        let asking = Asking::begin(endpoint, caller, request, id.clone(), limits);
         // Nobody else lets requests in, so what was looked at before still holds.
         lock(&self.0).insert(id, Entry { mailbox: Arc::clone(asking.mailbox()), listens });
         Ok(asking)

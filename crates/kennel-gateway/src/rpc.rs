@@ -13,33 +13,37 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
-use kennel_hub::{Caller, Hub, OutgoingKind, Principal};
+use kennel_hub::{Caller, Endpoint, OutgoingKind, Principal};
 use kennel_wire::{Era, ErrorCode, ErrorObject, Frame, Id, Kind, Message};
 use std::sync::Arc;
 
 /// What the door needs.
 pub(crate) struct RpcDoor {
-    pub(crate) hub: Hub,
     pub(crate) limits: Arc<Limits>,
     pub(crate) tally: Arc<Tally>,
 }
 
 impl RpcDoor {
-    pub(crate) async fn handle(&self, principal: &Principal, request: Request<Incoming>) -> Reply {
+    pub(crate) async fn handle(&self, endpoint: &Endpoint, principal: &Principal, request: Request<Incoming>) -> Reply {
         let handled = match *request.method() {
-            Method::POST => self.post(principal, request).await,
+            Method::POST => self.post(endpoint, principal, request).await,
             _ => Err(reply::method_not_allowed("POST")),
         };
         handled.unwrap_or_else(|refusal| *refusal)
     }
 
-    async fn post(&self, principal: &Principal, request: Request<Incoming>) -> Result<Reply, Refusal> {
+    async fn post(
+        &self,
+        endpoint: &Endpoint,
+        principal: &Principal,
+        request: Request<Incoming>,
+    ) -> Result<Reply, Refusal> {
         let (head, body) = request.into_parts();
         headers::sends_json(&head.headers)?;
         let caller = Caller::new(principal.clone());
         match read_frame(body, &self.limits).await? {
             Frame::Single(message) => {
-                let answers = self.call(&caller, vec![message], Vec::new()).await;
+                let answers = self.call(endpoint, &caller, vec![message], Vec::new()).await;
                 Ok(answers.into_iter().next().map_or_else(nothing, |answer| reply::json(StatusCode::OK, answer)))
             }
             Frame::Batch(messages) => {
@@ -52,7 +56,7 @@ impl RpcDoor {
                     }
                 };
                 let messages = messages.into_iter().filter_map(good).collect();
-                let answers = self.call(&caller, messages, refused).await;
+                let answers = self.call(endpoint, &caller, messages, refused).await;
                 Ok(if answers.is_empty() { nothing() } else { reply::json(StatusCode::OK, array(answers.iter())) })
             }
         }
@@ -60,7 +64,13 @@ impl RpcDoor {
 
     /// Sends all requests at once and waits for all answers, those in `answers` included. There is nobody to ask and
     /// nothing to notify here, so all but responses is passed over, and so is what the client sends besides requests.
-    async fn call(&self, caller: &Caller, messages: Vec<Message>, mut answers: Vec<Bytes>) -> Vec<Bytes> {
+    async fn call(
+        &self,
+        endpoint: &Endpoint,
+        caller: &Caller,
+        messages: Vec<Message>,
+        mut answers: Vec<Bytes>,
+    ) -> Vec<Bytes> {
         let inbox = Inbox::new(&self.limits);
         let (mut expected, mut standing) = (answers.len(), Vec::new());
         for message in messages {
@@ -68,7 +78,7 @@ impl RpcDoor {
             if declared::is_modern(&message) {
                 self.tally.count(Era::Modern);
                 let id = id.clone();
-                match self.ask(caller, message, id) {
+                match self.ask(endpoint, caller, message, id) {
                     Ok(asking) => standing.push(asking.answer()),
                     Err(refusal) => {
                         expected += 1;
@@ -78,7 +88,7 @@ impl RpcDoor {
             } else {
                 self.tally.count(Era::Legacy);
                 expected += 1;
-                self.hub.call(caller, message, inbox.mailbox());
+                endpoint.call(caller, message, inbox.mailbox());
             }
         }
         // Side by side, because what nobody reads holds up what comes behind it.
@@ -88,13 +98,13 @@ impl RpcDoor {
     }
 
     /// Asks what stands for itself, unless that cannot be; then the error says why.
-    fn ask(&self, caller: &Caller, request: Message, id: Id) -> Result<Asking, Bytes> {
+    fn ask(&self, endpoint: &Endpoint, caller: &Caller, request: Message, id: Id) -> Result<Asking, Bytes> {
         if request.method().is_some_and(|method| method == LISTEN) {
             let text = "Listening is not possible here, where a request has one answer. Listen at /mcp or /ws.";
             return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, text).response(&id.into()));
         }
         declared::check(&request).map_err(|improper| improper.response(&id.clone().into()))?;
-        Ok(Asking::begin(&self.hub, caller, request, id, &self.limits))
+        Ok(Asking::begin(endpoint, caller, request, id, &self.limits))
     }
 }
 

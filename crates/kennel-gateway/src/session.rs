@@ -6,7 +6,7 @@ use crate::settings::ReplayLimits;
 use crate::streams::Streams;
 use crate::sync::lock;
 use crate::table::{InUse, Table};
-use kennel_hub::{Mailbox, Session};
+use kennel_hub::{EndpointSession, Mailbox};
 use kennel_wire::ProtocolVersion;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,7 +14,9 @@ use tokio::time::Instant;
 
 /// A session that clients reach over HTTP.
 pub(crate) struct HttpSession {
-    session: Session,
+    session: EndpointSession,
+    /// The address of its endpoint.
+    home: Box<str>,
     streams: Mutex<Streams<Mailbox>>,
     alarm: SpareAlarm,
 }
@@ -25,13 +27,24 @@ pub(crate) type Sessions = Table<HttpSession>;
 pub(crate) type UsedSession = InUse<HttpSession>;
 
 impl HttpSession {
-    pub(crate) fn new(session: Session, unsolicited: Arc<Mailbox>, limits: ReplayLimits, budget: Arc<Budget>) -> Self {
+    pub(crate) fn new(
+        session: EndpointSession,
+        home: &str,
+        unsolicited: Arc<Mailbox>,
+        limits: ReplayLimits,
+        budget: Arc<Budget>,
+    ) -> Self {
         let streams = Mutex::new(Streams::new(limits, budget, unsolicited, Instant::now()));
-        Self { session, streams, alarm: SpareAlarm::default() }
+        Self { session, home: home.into(), streams, alarm: SpareAlarm::default() }
     }
 
-    pub(crate) fn hub(&self) -> &Session {
+    pub(crate) fn hub(&self) -> &EndpointSession {
         &self.session
+    }
+
+    /// Whether it was begun at this address.
+    pub(crate) fn is_of(&self, home: &str) -> bool {
+        *self.home == *home
     }
 
     /// For the request that waits just now.

@@ -4,7 +4,7 @@ use crate::conversation::converse;
 use crate::lines::{LineInlet, LineOutlet};
 use crate::metrics::Tally;
 use crate::settings::Limits;
-use kennel_hub::{Hub, Principal};
+use kennel_hub::{Endpoint, Principal};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// Requests that were sent before the client closed its side are still answered, for at most [`Limits::drain`], so that
 /// a script may write all its messages, close the pipe and read the answers.
 pub async fn serve_stdio(
-    hub: Hub,
+    endpoint: Endpoint,
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
     limits: &Limits,
@@ -22,5 +22,5 @@ pub async fn serve_stdio(
 ) {
     let inlet = LineInlet::new(input, limits.message_bytes);
     let mut outlet = LineOutlet::new(output);
-    converse(hub, &Principal::local(), inlet, &mut outlet, limits, &Tally::default(), shutdown).await;
+    converse(endpoint, &Principal::local(), inlet, &mut outlet, limits, &Tally::default(), shutdown).await;
 }

@@ -16,7 +16,7 @@ use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use kennel_hub::{Hub, Principal};
+use kennel_hub::{Endpoint, Principal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -39,7 +39,6 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// What the door needs.
 pub(crate) struct SocketDoor {
-    pub(crate) hub: Hub,
     pub(crate) limits: Arc<Limits>,
     pub(crate) tally: Arc<Tally>,
     /// Owns the connections.
@@ -49,19 +48,25 @@ pub(crate) struct SocketDoor {
 }
 
 impl SocketDoor {
-    pub(crate) fn handle(&self, principal: &Principal, slot: &Arc<Slot>, mut request: Request<Incoming>) -> Reply {
+    pub(crate) fn handle(
+        &self,
+        endpoint: Endpoint,
+        principal: &Principal,
+        slot: &Arc<Slot>,
+        mut request: Request<Incoming>,
+    ) -> Reply {
         let accepted = match accept(&request) {
             Ok(accepted) => accepted,
             Err(refusal) => return *refusal,
         };
         let upgrade = hyper::upgrade::on(&mut request);
-        let (hub, principal, limits) = (self.hub.clone(), principal.clone(), Arc::clone(&self.limits));
+        let (principal, limits) = (principal.clone(), Arc::clone(&self.limits));
         let (closing, aborted, slot) = (self.closing.clone(), self.aborted.clone(), Arc::clone(slot));
         let tally = Arc::clone(&self.tally);
         self.tasks.spawn(async move {
             let serving = async {
                 if let Ok(upgraded) = upgrade.await {
-                    serve(upgraded, hub, &principal, &limits, &tally, &closing).await;
+                    serve(upgraded, endpoint, &principal, &limits, &tally, &closing).await;
                 }
             };
             aborted.run_until_cancelled(serving).await;
@@ -108,7 +113,7 @@ fn lists(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
 
 async fn serve(
     upgraded: Upgraded,
-    hub: Hub,
+    endpoint: Endpoint,
     principal: &Principal,
     limits: &Limits,
     tally: &Tally,
@@ -124,7 +129,7 @@ async fn serve(
     let heard = Arc::new(AtomicBool::new(true));
     let inlet = SocketInlet { stream, heard: Arc::clone(&heard) };
     let mut outlet = SocketOutlet { sink, heard, rhythm: limits.keep_alive };
-    let ending = converse(hub, principal, inlet, &mut outlet, limits, tally, closing).await;
+    let ending = converse(endpoint, principal, inlet, &mut outlet, limits, tally, closing).await;
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, outlet.close(ending)).await;
 }
 

@@ -48,6 +48,7 @@ mod callers;
 mod catalog;
 mod client;
 mod dialect;
+mod endpoint;
 mod exchange;
 mod fault;
 mod filter;
@@ -79,6 +80,7 @@ mod tasks;
 mod withdraw;
 
 pub use callers::{Asked, Caller};
+pub use endpoint::{Endpoint, EndpointSession};
 pub use hub::{Hub, Refused, RefusedReason};
 pub use mailbox::{Attached, Mailbox, MailboxLimits, Outgoing, OutgoingKind};
 pub use mirrored::{HeaderParameter, HeaderParameterKind};

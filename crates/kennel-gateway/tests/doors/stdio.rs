@@ -41,7 +41,7 @@ pub(crate) async fn with_door(limits: Limits, test: impl AsyncFnOnce(Pipe, crate
     let (input, door_input) = duplex(1024);
     let (door_output, output) = duplex(1024);
     let shutdown = CancellationToken::new();
-    let door = serve_stdio(hub.clone(), door_input, door_output, &limits, &shutdown);
+    let door = serve_stdio(kennel_hub::Endpoint::Server(hub.clone()), door_input, door_output, &limits, &shutdown);
     let testing = test(Pipe { input, output: BufReader::new(output) }, gate);
     let (rest, ()) = timeout(SOON * 2, async { tokio::join!(testing, door) }).await.expect("it ends");
     drop(rest);

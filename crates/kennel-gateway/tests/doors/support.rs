@@ -129,7 +129,7 @@ impl Scene {
         let listen = SocketAddr::new(settings.listen.ip(), 0);
         let gateway = Gateway::bind(Settings { listen, ..settings }).await.expect("a free port");
         let (address, shutdown) = (gateway.address(), CancellationToken::new());
-        let serving = tokio::spawn(gateway.serve(hub.clone(), shutdown.clone()));
+        let serving = tokio::spawn(gateway.serve(Arc::new(hub.clone()), shutdown.clone()));
         Self { address, hub, engine, gate, shutdown, serving, _executor: executor }
     }
 

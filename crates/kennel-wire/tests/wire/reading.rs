@@ -185,7 +185,8 @@ fn fields_are_found_among_few_members_and_among_many() {
 
 #[test]
 fn parameters_in_an_answer_are_not_taken_for_its_result() {
-    let answer = message(r#"{"jsonrpc":"2.0","id":1,"params":{"a":1,"_meta":{"b":1}},"result":{"_meta":{"b":2},"a":2}}"#);
+    let answer =
+        message(r#"{"jsonrpc":"2.0","id":1,"params":{"a":1,"_meta":{"b":1}},"result":{"_meta":{"b":2},"a":2}}"#);
     assert_eq!(answer.field(&["result", "a"]).unwrap().unwrap().as_bytes(), b"2");
     assert_eq!(answer.field(&["result", "_meta", "b"]).unwrap().unwrap().as_bytes(), b"2");
     assert_eq!(answer.field(&["params", "a"]), Ok(None));

@@ -6,9 +6,10 @@ use crate::commands::server::{Memory, Server};
 use crate::commands::snippets;
 use crate::failure::Failure;
 use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token, serve_stdio};
-use kennel_hub::Principal;
+use kennel_hub::{Endpoint, Principal};
 use serde_json::json;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -36,7 +37,8 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
     };
     if flags.stdio {
         let server = Server::new(flags.server, flags.command, format, Memory::Kept)?;
-        serve_stdio(server.hub.clone(), tokio::io::stdin(), tokio::io::stdout(), &limits, &stop).await;
+        serve_stdio(Endpoint::Server(server.hub.clone()), tokio::io::stdin(), tokio::io::stdout(), &limits, &stop)
+            .await;
         server.shutdown().await;
         return Ok(ExitCode::SUCCESS);
     }
@@ -50,7 +52,7 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
     let gateway = Gateway::bind(Settings { listen: flags.listen, access, limits }).await?;
     let address = gateway.address();
     let server = Server::new(flags.server, flags.command, format, Memory::Kept)?;
-    let serving = tokio::spawn(gateway.serve(server.hub.clone(), stop.clone()));
+    let serving = tokio::spawn(gateway.serve(Arc::new(server.hub.clone()), stop.clone()));
     let outcome = tokio::select! {
         outcome = prove(&server) => outcome,
         () = stop.cancelled() => Ok(()),

@@ -1,0 +1,120 @@
+//! What clients reach at one address, whatever is behind it.
+
+use crate::callers::{Asked, Caller};
+use crate::hub::{Hub, Refused};
+use crate::mailbox::Mailbox;
+use crate::mirrored::HeaderParameter;
+use crate::principal::{Principal, SessionId};
+use crate::session::Session;
+use bytes::Bytes;
+use kennel_wire::{Message, ProtocolVersion};
+use std::sync::Arc;
+
+/// One server, or many as one. Cheap to clone.
+#[derive(Debug, Clone)]
+pub enum Endpoint {
+    /// One server.
+    Server(Hub),
+}
+
+/// A client's session at an endpoint. Cheap to clone; it ends with its last clone, or when it is closed.
+#[derive(Debug, Clone)]
+pub enum EndpointSession {
+    /// With one server.
+    Server(Session),
+}
+
+impl Endpoint {
+    /// Opens a session with a client's `initialize` and returns the answer to it.
+    pub async fn initialize(
+        &self,
+        principal: &Principal,
+        request: Message,
+        unsolicited: Arc<Mailbox>,
+    ) -> Result<(EndpointSession, Bytes), Refused> {
+        match self {
+            Self::Server(hub) => {
+                let (session, response) = hub.initialize(principal, request, unsolicited).await?;
+                Ok((EndpointSession::Server(session), response))
+            }
+        }
+    }
+
+    /// Serves one request of a caller that opens no session and says nothing about itself; the answer arrives in the
+    /// mailbox.
+    pub fn call(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) {
+        match self {
+            Self::Server(hub) => hub.call(caller, request, mailbox),
+        }
+    }
+
+    /// Serves one request that stands for itself (2026-07-28). Everything about it arrives in the mailbox, last its
+    /// answer. It is called off when what is returned is dropped.
+    pub fn ask(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) -> Asked {
+        match self {
+            Self::Server(hub) => hub.ask(caller, request, mailbox),
+        }
+    }
+
+    /// Forgets a caller, whose connection has ended.
+    pub fn leave(&self, caller: &Caller) {
+        match self {
+            Self::Server(hub) => hub.leave(caller),
+        }
+    }
+
+    /// Ends all streams of `subscriptions/listen` in order.
+    pub fn end_streams(&self) {
+        match self {
+            Self::Server(hub) => hub.end_streams(),
+        }
+    }
+
+    /// The arguments of a tool that HTTP clients repeat in headers, as far as the tool is known.
+    #[must_use]
+    pub fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        match self {
+            Self::Server(hub) => hub.header_parameters(tool),
+        }
+    }
+}
+
+impl EndpointSession {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        match self {
+            Self::Server(session) => session.id(),
+        }
+    }
+
+    /// The version that was agreed on.
+    #[must_use]
+    pub fn version(&self) -> ProtocolVersion {
+        match self {
+            Self::Server(session) => session.version(),
+        }
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn principal(&self) -> &Principal {
+        match self {
+            Self::Server(session) => session.principal(),
+        }
+    }
+
+    /// Takes a message from the client. Never waits.
+    pub fn receive(&self, message: Message, mailbox: &Arc<Mailbox>) {
+        match self {
+            Self::Server(session) => session.receive(message, mailbox),
+        }
+    }
+
+    /// Ends the session.
+    pub fn close(&self) {
+        match self {
+            Self::Server(session) => session.close(),
+        }
+    }
+}
