@@ -1,35 +1,32 @@
-//! What is remembered of one server: its offers to all kinds of clients, and the eras that it speaks; on disk, too.
+//! What is remembered of one server: its offers to all kinds of clients, and the eras that it speaks; from one hub to the next, too.
 
 use crate::catalog::{Catalog, Introduced, List, Offer};
 use crate::mirrored::{self, HeaderParameter, Mirrored};
 use crate::principal::hexadecimal;
 use crate::settings::CatalogPlace;
 use crate::sync::lock;
+use kennel_state::{Answer, Store};
 use kennel_wire::{Era, RawJson};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// How many kinds of clients a catalog is kept for.
 const MOST_KINDS: usize = 32;
+/// How long after it was opened a book may still be waited for. It is there within milliseconds, unless the disk is ill.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// What is known of the eras that a server speaks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Eras {
     legacy: Knowledge,
     modern: Knowledge,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Knowledge {
     #[default]
     Unknown,
@@ -66,15 +63,33 @@ impl Eras {
 #[derive(Debug)]
 pub(crate) struct Book {
     catalogs: Mutex<HashMap<String, Arc<Catalog>>>,
-    file: Option<PathBuf>,
-    /// What the file holds, or will as soon as it is written.
-    kept: Mutex<Kept>,
+    place: Option<Place>,
+    memory: Mutex<Memory>,
     /// Eras that are not worth another try as long as this hub lives, although nobody has refused them.
     shunned: Mutex<Eras>,
     mirrored: Mutex<Mirrored>,
-    changed: Notify,
-    /// Whether there is something that was not written.
-    is_changed: AtomicBool,
+}
+
+/// Where the book is kept.
+#[derive(Debug)]
+struct Place {
+    store: Store,
+    /// The key of the server.
+    key: String,
+}
+
+/// What is kept, or will be known to be as soon as it is needed.
+#[derive(Debug, Default)]
+struct Memory {
+    asked: Option<Asked>,
+    kept: Kept,
+}
+
+/// A question to the store that nobody has waited for yet.
+#[derive(Debug)]
+struct Asked {
+    answer: Answer<Option<kennel_state::Catalog>>,
+    deadline: Instant,
 }
 
 /// What is kept.
@@ -84,40 +99,36 @@ struct Kept {
     offers: BTreeMap<String, Arc<Offer>>,
 }
 
-/// What is kept, in the file.
-#[derive(Serialize, Deserialize)]
-struct Pages {
-    eras: Eras,
-    offers: BTreeMap<String, Entry>,
-}
-
-/// An offer in the file.
-#[derive(Serialize, Deserialize)]
-struct Entry {
-    is_modern: bool,
-    version: String,
-    introduction: Box<RawValue>,
-    lists: BTreeMap<List, Vec<Box<RawValue>>>,
-}
-
 impl Book {
-    /// Opens the book of a server. One that cannot be read is as good as empty: the server will say it again.
+    /// Opens the book of a server, without waiting for it.
     pub(crate) fn open(place: Option<&CatalogPlace>) -> Arc<Self> {
-        let file = place.map(|place| place.directory.join(format!("{}.json", digest(place.fingerprint.as_bytes()))));
-        let kept = file.as_deref().and_then(read).unwrap_or_default();
-        let mut mirrored = Mirrored::default();
-        for offer in kept.offers.values() {
-            mirrored::note(&mut mirrored, offer.lists.get(&List::Tools).map(Vec::as_slice).unwrap_or_default());
-        }
+        let place = place.map(|place| Place { store: place.store.clone(), key: digest(place.fingerprint.as_bytes()) });
+        let asked = place
+            .as_ref()
+            .map(|place| Asked { answer: place.store.catalog(&place.key), deadline: Instant::now() + LONGEST_WAIT });
         Arc::new(Self {
-            mirrored: Mutex::new(mirrored),
+            mirrored: Mutex::default(),
             catalogs: Mutex::default(),
-            file,
-            kept: Mutex::new(kept),
+            place,
+            memory: Mutex::new(Memory { asked, kept: Kept::default() }),
             shunned: Mutex::default(),
-            changed: Notify::new(),
-            is_changed: AtomicBool::new(false),
         })
+    }
+
+    /// What is remembered; the first time that is wanted, it is waited for. A book that cannot be read is as good as
+    /// empty: the server will say it again.
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        let mut memory = lock(&self.memory);
+        if let Some(Asked { answer, deadline }) = memory.asked.take() {
+            let answer = answer.wait(deadline.saturating_duration_since(Instant::now()));
+            memory.kept = answer.ok().flatten().map(Kept::from).unwrap_or_default();
+            let mut mirrored = lock(&self.mirrored);
+            for offer in memory.kept.offers.values() {
+                let tools = offer.lists.get(&List::Tools).map(Vec::as_slice).unwrap_or_default();
+                mirrored::note(&mut mirrored, tools);
+            }
+        }
+        memory
     }
 
     /// The catalog for clients that introduce themselves so.
@@ -129,7 +140,7 @@ impl Book {
             catalogs.retain(|_, catalog| Arc::strong_count(catalog) > 1);
         }
         let catalog = catalogs.entry(kind.clone()).or_insert_with(|| {
-            let offer = lock(&self.kept).offers.get(&kind).cloned().unwrap_or_default();
+            let offer = self.memory().kept.offers.get(&kind).cloned().unwrap_or_default();
             Arc::new(Catalog::new(kind, offer, Arc::clone(self)))
         });
         Arc::clone(catalog)
@@ -137,12 +148,12 @@ impl Book {
 
     /// Whether it holds anything.
     pub(crate) fn is_written(&self) -> bool {
-        !lock(&self.kept).offers.is_empty()
+        !self.memory().kept.offers.is_empty()
     }
 
     /// What is known of the eras that the server speaks.
     pub(crate) fn eras(&self) -> Eras {
-        let (mut eras, shunned) = (lock(&self.kept).eras, *lock(&self.shunned));
+        let (mut eras, shunned) = (self.memory().kept.eras, *lock(&self.shunned));
         for era in [Era::Legacy, Era::Modern] {
             if shunned.is_refused(era) && !eras.is_spoken(era) {
                 eras.note(era, Knowledge::Refused);
@@ -153,17 +164,18 @@ impl Book {
 
     /// A process was opened in this era.
     pub(crate) fn spoke(&self, era: Era) {
-        let news = lock(&self.kept).eras.note(era, Knowledge::Spoken);
-        if news {
-            self.mark();
-        }
+        self.learn(era, Knowledge::Spoken);
     }
 
     /// The server has said that it does not speak this era.
     pub(crate) fn refused(&self, era: Era) {
-        let news = lock(&self.kept).eras.note(era, Knowledge::Refused);
-        if news {
-            self.mark();
+        self.learn(era, Knowledge::Refused);
+    }
+
+    fn learn(&self, era: Era, knowledge: Knowledge) {
+        let mut memory = self.memory();
+        if memory.kept.eras.note(era, knowledge) {
+            self.keep(&memory.kept);
         }
     }
 
@@ -179,39 +191,24 @@ impl Book {
 
     /// The arguments of a tool that have headers, as far as the tool is known.
     pub(crate) fn mirrored(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        drop(self.memory());
         lock(&self.mirrored).get(tool).cloned()
     }
 
     pub(crate) fn note(&self, kind: &str, offer: Arc<Offer>) {
-        let mut kept = lock(&self.kept);
-        if kept.offers.len() >= MOST_KINDS && !kept.offers.contains_key(kind) {
+        let mut memory = self.memory();
+        let offers = &mut memory.kept.offers;
+        if offers.len() >= MOST_KINDS && !offers.contains_key(kind) {
             return;
         }
-        kept.offers.insert(kind.to_owned(), offer);
-        drop(kept);
-        self.mark();
+        offers.insert(kind.to_owned(), offer);
+        self.keep(&memory.kept);
     }
 
-    /// Has the file written.
-    fn mark(&self) {
-        self.is_changed.store(true, Ordering::SeqCst);
-        self.changed.notify_one();
-    }
-
-    /// Writes what is new to the file until `closing`, and then a last time.
-    pub(crate) async fn keep(&self, closing: CancellationToken) {
-        let Some(file) = &self.file else { return };
-        let mut is_open = true;
-        while is_open {
-            is_open = closing.run_until_cancelled(self.changed.notified()).await.is_some();
-            if !is_open && !self.is_changed.load(Ordering::SeqCst) {
-                break;
-            }
-            self.is_changed.store(false, Ordering::SeqCst);
-            let kept = lock(&self.kept).clone();
-            let file = file.clone();
-            // A catalog that cannot be written is made anew next time; that is no reason to bother anybody.
-            let _ = tokio::task::spawn_blocking(move || write(&file, &kept)).await;
+    /// Has it written, soon and by others. Under the lock, so that what was learned last is written last.
+    fn keep(&self, kept: &Kept) {
+        if let Some(Place { store, key }) = &self.place {
+            store.put_catalog(key, kept.into());
         }
     }
 }
@@ -229,45 +226,72 @@ fn kind_of(era: Era, params: &RawJson) -> String {
         Ok(params) => format!("{} {}", params.protocol_version, params.capabilities.map_or("", RawValue::get)),
         Err(_) => String::from_utf8_lossy(params.as_bytes()).into_owned(),
     };
-    let era = match era {
-        Era::Legacy => "legacy",
-        Era::Modern => "modern",
-    };
-    digest(format!("{era} {text}").as_bytes())
+    digest(format!("{} {text}", name(era)).as_bytes())
 }
 
 fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes)[..16])
 }
 
-fn read(file: &Path) -> Option<Kept> {
-    let Pages { eras, offers } = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-    let raw = |value: Box<RawValue>| RawJson::parse(value.get().to_owned()).ok();
-    let offers = offers.into_iter().filter_map(|(kind, entry)| {
-        let era = if entry.is_modern { Era::Modern } else { Era::Legacy };
-        let introduction = Some(Introduced { era, version: entry.version, result: raw(entry.introduction)? });
-        let lists = entry.lists.into_iter().map(|(list, pages)| (list, pages.into_iter().filter_map(raw).collect()));
-        Some((kind, Arc::new(Offer { introduction, lists: lists.collect() })))
-    });
-    Some(Kept { eras, offers: offers.collect() })
+/// What an era is called in the store.
+fn name(era: Era) -> &'static str {
+    match era {
+        Era::Legacy => "legacy",
+        Era::Modern => "modern",
+    }
 }
 
-fn write(file: &Path, kept: &Kept) -> std::io::Result<()> {
-    let raw = |value: &RawJson| RawValue::from_string(String::from_utf8_lossy(value.as_bytes()).into_owned()).ok();
-    let offers = kept.offers.iter().filter_map(|(kind, offer)| {
-        let Introduced { era, version, result } = offer.introduction.as_ref()?;
-        let lists = offer.lists.iter().map(|(list, pages)| (*list, pages.iter().filter_map(raw).collect()));
-        let (is_modern, version, introduction) = (*era == Era::Modern, version.clone(), raw(result)?);
-        Some((kind.clone(), Entry { is_modern, version, introduction, lists: lists.collect() }))
-    });
-    let pages = Pages { eras: kept.eras, offers: offers.collect() };
-    let directory = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    let mut whole = tempfile::NamedTempFile::new_in(directory)?;
-    serde_json::to_writer(&mut whole, &pages)?;
-    whole.flush()?;
-    whole.persist(file)?;
-    Ok(())
+const SPOKEN: &str = "spoken";
+const REFUSED: &str = "refused";
+
+/// What cannot be read is left out.
+impl From<kennel_state::Catalog> for Kept {
+    fn from(catalog: kennel_state::Catalog) -> Self {
+        let mut eras = Eras::default();
+        for era in [Era::Legacy, Era::Modern] {
+            let knowledge = match catalog.eras.get(name(era)).map(String::as_str) {
+                Some(SPOKEN) => Knowledge::Spoken,
+                Some(REFUSED) => Knowledge::Refused,
+                _ => Knowledge::Unknown,
+            };
+            eras.note(era, knowledge);
+        }
+        let offers = catalog.offers.into_iter().filter_map(|(kind, offer)| {
+            let era = [Era::Legacy, Era::Modern].into_iter().find(|era| name(*era) == offer.era)?;
+            let result = RawJson::parse(offer.introduction).ok()?;
+            let introduction = Some(Introduced { era, version: offer.version, result });
+            let list = |(method, pages): (String, Vec<_>)| {
+                let pages = pages.into_iter().map(|page| RawJson::parse(page).ok()).collect::<Option<_>>();
+                Some((List::of_method(&method)?, pages?))
+            };
+            let lists = offer.lists.into_iter().filter_map(list).collect();
+            Some((kind, Arc::new(Offer { introduction, lists })))
+        });
+        Self { eras, offers: offers.collect() }
+    }
+}
+
+impl From<&Kept> for kennel_state::Catalog {
+    fn from(kept: &Kept) -> Self {
+        let knowledge = |era| match kept.eras.of(era) {
+            Knowledge::Unknown => None,
+            Knowledge::Spoken => Some((name(era).to_owned(), SPOKEN.to_owned())),
+            Knowledge::Refused => Some((name(era).to_owned(), REFUSED.to_owned())),
+        };
+        let bytes = |json: &RawJson| json.clone().into_bytes();
+        let list = |(list, pages): (&List, &Vec<_>)| (list.method().to_owned(), pages.iter().map(bytes).collect());
+        let offers = kept.offers.iter().filter_map(|(kind, offer)| {
+            let Introduced { era, version, result } = offer.introduction.as_ref()?;
+            let offer = kennel_state::Offer {
+                era: name(*era).to_owned(),
+                version: version.clone(),
+                introduction: bytes(result),
+                lists: offer.lists.iter().map(list).collect(),
+            };
+            Some((kind.clone(), offer))
+        });
+        Self { eras: [Era::Legacy, Era::Modern].into_iter().filter_map(knowledge).collect(), offers: offers.collect() }
+    }
 }
 
 #[cfg(test)]

@@ -32,15 +32,13 @@ fn kinds_are_bounded() {
         book.catalog(Era::Legacy, &raw(&kind.to_string())).opened(&handshake(&["{}"]));
     }
     assert!(lock(&book.catalogs).len() <= MOST_KINDS + 1);
-    assert_eq!(lock(&book.kept).offers.len(), MOST_KINDS);
+    assert_eq!(book.memory().kept.offers.len(), MOST_KINDS);
 }
 
-#[tokio::test]
-async fn a_book_is_read_as_it_was_written() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let place = CatalogPlace { directory: directory.path().join("deep/er"), fingerprint: "f".to_owned() };
+#[test]
+fn a_book_is_read_as_it_was_written() {
+    let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
     let params = raw(r#"{"protocolVersion":"2025-11-25"}"#);
-    let closing = CancellationToken::new();
     let book = Book::open(Some(&place));
     assert!(!book.is_written());
     let catalog = book.catalog(Era::Legacy, &params);
@@ -50,9 +48,6 @@ async fn a_book_is_read_as_it_was_written() {
     modern.opened(&Handshake { era: Era::Modern, ..handshake(&["{}"]) });
     book.spoke(Era::Modern);
     book.refused(Era::Legacy);
-    // Closed before it was ever written: what is new is written all the same.
-    closing.cancel();
-    book.keep(closing).await;
     let read = Book::open(Some(&place));
     assert!(read.is_written());
     assert_eq!(*read.catalog(Era::Legacy, &params).offer(), *catalog.offer());
@@ -62,19 +57,53 @@ async fn a_book_is_read_as_it_was_written() {
     assert!(!Book::open(Some(&other)).is_written());
 }
 
-#[tokio::test]
-async fn an_era_that_gave_no_sign_is_left_alone_but_not_for_ever() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let place = CatalogPlace { directory: directory.path().to_owned(), fingerprint: "f".to_owned() };
+#[test]
+fn an_era_that_gave_no_sign_is_left_alone_but_not_for_ever() {
+    let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
     let book = Book::open(Some(&place));
     book.shunned(Era::Modern);
     book.spoke(Era::Legacy);
     assert!(book.eras().is_refused(Era::Modern));
-    let closing = CancellationToken::new();
-    closing.cancel();
-    book.keep(closing).await;
     let read = Book::open(Some(&place));
     assert!(!read.eras().is_refused(Era::Modern) && read.eras().is_spoken(Era::Legacy));
     book.spoke(Era::Modern);
     assert!(book.eras().is_spoken(Era::Modern));
+}
+
+#[test]
+fn what_cannot_be_read_is_left_out_and_the_rest_is_kept() {
+    let offer = kennel_state::Offer {
+        era: "legacy".to_owned(),
+        version: "2025-11-25".to_owned(),
+        introduction: "{}".into(),
+        lists: BTreeMap::from([
+            ("tools/list".to_owned(), vec!["{}".into(), "{".into()]),
+            ("prompts/list".to_owned(), vec!["{}".into()]),
+            ("songs/list".to_owned(), vec!["{}".into()]),
+        ]),
+    };
+    let offers = BTreeMap::from([
+        ("a".to_owned(), kennel_state::Offer { introduction: "{".into(), ..offer.clone() }),
+        ("b".to_owned(), kennel_state::Offer { era: "stone".to_owned(), ..offer.clone() }),
+        ("c".to_owned(), offer),
+    ]);
+    let eras = BTreeMap::from([("legacy", "doubted"), ("modern", "refused"), ("stone", "spoken")]);
+    let eras = eras.into_iter().map(|(era, knowledge)| (era.to_owned(), knowledge.to_owned())).collect();
+    let kept = Kept::from(kennel_state::Catalog { eras, offers });
+    assert_eq!(kept.offers.keys().collect::<Vec<_>>(), ["c"]);
+    // A list that lacks a page is none.
+    assert_eq!(kept.offers["c"].lists, BTreeMap::from([(List::Prompts, vec![raw("{}")])]));
+    assert_eq!(kept.eras, Eras { legacy: Knowledge::Unknown, modern: Knowledge::Refused });
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_answer_is_as_good_as_an_empty_one() {
+    let closed = Store::in_memory();
+    closed.close().await.expect("it is closed");
+    let place = CatalogPlace { store: closed, fingerprint: "f".to_owned() };
+    let book = Book::open(Some(&place));
+    assert!(!book.is_written());
+    book.catalog(Era::Legacy, &raw("{}")).opened(&handshake(&["{}"]));
+    book.spoke(Era::Legacy);
+    assert!(book.is_written() && book.eras().is_spoken(Era::Legacy));
 }

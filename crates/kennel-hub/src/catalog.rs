@@ -4,14 +4,13 @@ use crate::book::Book;
 use crate::sync::lock;
 use kennel_supervisor::Handshake;
 use kennel_wire::{Era, Message, RawJson};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 /// The lists that a server has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum List {
     Tools,
     Prompts,

@@ -86,8 +86,6 @@ impl Core {
             called: Notify::new(),
             pool: Mutex::default(),
         });
-        let (book, closing) = (Arc::clone(&core.book), core.closing.clone());
-        core.tasks.spawn(async move { book.keep(closing).await });
         let (watch, closing) = (Arc::clone(&core), core.closing.clone());
         core.tasks.spawn(async move { closing.run_until_cancelled(watch.sweep()).await });
         let (tended, closing) = (Arc::clone(&core), core.closing.clone());

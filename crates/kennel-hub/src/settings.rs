@@ -1,5 +1,6 @@
 //! How a server is shared and bounded.
 
+use kennel_state::Store;
 use kennel_wire::Era;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -99,17 +100,17 @@ pub struct ServerSettings {
     pub limits: Limits,
     /// How long things may take.
     pub timeouts: Timeouts,
-    /// Where what the server offers is remembered, and under which print; `None` to remember it only in memory.
+    /// Where what the server offers is remembered from one hub to the next; `None` to forget it with this one.
     pub catalog: Option<CatalogPlace>,
     /// Where results that are too large are kept; `None` for the system's directory for temporary files.
     pub results: Option<PathBuf>,
 }
 
-/// Where a catalog is kept on disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where a catalog is kept.
+#[derive(Debug, Clone)]
 pub struct CatalogPlace {
-    /// The directory for all catalogs.
-    pub directory: PathBuf,
+    /// The state that all catalogs are kept in. Whoever opened it closes it when the hub is shut down.
+    pub store: Store,
     /// Tells this server, as it would be started now, from all others.
     pub fingerprint: String,
 }

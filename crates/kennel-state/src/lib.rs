@@ -12,8 +12,8 @@
 //! | call | when it takes effect |
 //! |---|---|
 //! | reads | answered in order, each after all that was written before it; an [`Answer`] can be awaited or waited for |
-//! | [`Store::put_catalog`], [`Store::put_session`], [`Store::remove_session`] | never wait; written at once, the last one for the same key wins |
-//! | [`Store::record`] | never waits; written with others within a tenth of a second |
+//! | [`Store::put_session`], [`Store::remove_session`] | never wait; written at once, the last one for the same key wins |
+//! | [`Store::put_catalog`], [`Store::record`] | never wait; written with others within a tenth of a second |
 //! | [`Store::touch_session`] | never waits; written with others within five seconds |
 //! | [`Store::flush`] | answered when all that was written before is in the file |
 //!

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long audit rows wait for others to be written with.
-const AUDIT_LINGER: Duration = Duration::from_millis(100);
+/// How long audit rows and catalogs wait for others to be written with: a server says several things when it starts.
+const LINGER: Duration = Duration::from_millis(100);
 /// How long it may take until the file knows that something was used.
 const USE_LINGER: Duration = Duration::from_secs(5);
 
@@ -125,7 +125,7 @@ impl Queue {
     }
 
     pub(crate) fn catalog(&self, server: String, change: CatalogChange) -> Taken {
-        let linger = if change == CatalogChange::Used { USE_LINGER } else { Duration::ZERO };
+        let linger = if change == CatalogChange::Used { USE_LINGER } else { LINGER };
         let Some(mut waiting) = self.lock_open() else { return Taken::Dropped };
         let catalogs = &mut waiting.changes.catalogs;
         match (catalogs.get_mut(&server), change) {
@@ -166,7 +166,7 @@ impl Queue {
         }
         changes.audit.push(row);
         changes.audit_bytes += bytes;
-        self.look(waiting, AUDIT_LINGER)
+        self.look(waiting, LINGER)
     }
 
     /// Gives a request back that cannot be taken, with the reason.

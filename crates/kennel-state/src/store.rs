@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
+use tokio::sync::watch;
 
 /// The state of Kennel. Cheap to clone; when the last handle is dropped, what waits is written and the file closed.
 #[derive(Clone)]
@@ -28,6 +29,8 @@ struct Shared {
     queue: Arc<Queue>,
     counts: Arc<Counts>,
     thread: Option<JoinHandle<()>>,
+    /// Says nothing, and that when the thread has closed the file.
+    ended: watch::Receiver<()>,
 }
 
 impl Store {
@@ -47,7 +50,9 @@ impl Store {
     fn start(place: Place, limits: Limits, report: Report) -> Self {
         let (queue, counts) = (Arc::new(Queue::new(limits.clone())), Arc::new(Counts::default()));
         let kept = (place.clone(), limits.clone(), Arc::clone(&counts), Arc::clone(&queue));
+        let (ending, ended) = watch::channel(());
         let keep = move || {
+            let _ending = ending;
             let (place, limits, counts, queue) = kept;
             let closing = Closing(queue);
             Keeper::new(place, limits, counts, report).run(&closing.0);
@@ -57,7 +62,7 @@ impl Store {
             // Without a thread there is nobody to answer or write.
             queue.close();
         }
-        Self(Arc::new(Shared { place, limits, queue, counts, thread }))
+        Self(Arc::new(Shared { place, limits, queue, counts, thread, ended }))
     }
 
     /// Whether the file could be opened, answered when it is known.
@@ -134,11 +139,15 @@ impl Store {
         self.request(Request::Flush(reply)).map_or_else(|error| Answer::ready(Err(error)), |()| answer)
     }
 
-    /// Writes what waits and takes nothing more, for all handles. Dropping the last handle does the same, but blocks.
+    /// Writes what waits, closes the file and takes nothing more, for all handles. Dropping the last handle does the
+    /// same, but blocks.
     pub async fn close(&self) -> Result<(), StateError> {
         let flushed = self.flush();
         self.0.queue.close();
-        flushed.await
+        let flushed = flushed.await;
+        // An error is what it waits for: the other end is gone.
+        let _ = self.0.ended.clone().changed().await;
+        flushed
     }
 
     /// What was counted since the store was opened.

@@ -200,3 +200,26 @@ fn a_server_that_is_known_is_introduced_before_it_is_ready() {
     assert!(ready > known * 3, "the list came after {known:?}, the process after {ready:?}");
     assert!(second.stop().0.success());
 }
+
+#[test]
+fn a_state_that_is_damaged_is_moved_aside_and_the_operator_hears_of_it() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("state/kennel.db");
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "this is no state").unwrap();
+    let mut gateway = Gateway::start_in(data, &[], &[fixture().as_os_str()]);
+    let text = gateway.wait_for_event("state")["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("is damaged") && text.contains(file.to_str().unwrap()), "{text}");
+    gateway.session(json!({})).text("echo", json!({ "message": "hi" }));
+    let (status, _, data) = gateway.stop_and_keep();
+    assert!(status.success());
+    let mut names: Vec<_> =
+        std::fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert_eq!(names[0], "kennel.db");
+    let aside = std::fs::read(file.with_file_name(&names[1])).unwrap();
+    assert_eq!(aside, b"this is no state");
+    assert!(std::fs::read(&file).unwrap().starts_with(b"SQLite format 3"));
+    drop(data);
+}

@@ -2,8 +2,10 @@
 
 use crate::support::{Guest, Plan, Process, Profile, Scene, calm, settle, tools};
 use kennel_hub::{CatalogPlace, ProcessModel};
+use kennel_state::Store;
 use kennel_supervisor::{Settings, State};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -183,14 +185,18 @@ async fn while_a_process_is_there_it_is_asked_itself() {
     scene.end().await;
 }
 
-fn place(directory: &std::path::Path, fingerprint: &str) -> CatalogPlace {
-    CatalogPlace { directory: directory.join("catalogs"), fingerprint: fingerprint.to_owned() }
+fn place(store: &Store, fingerprint: &str) -> CatalogPlace {
+    CatalogPlace { store: store.clone(), fingerprint: fingerprint.to_owned() }
+}
+
+fn open(directory: &Path) -> Store {
+    Store::open(directory.join("kennel.db"), kennel_state::Limits::default(), |_| {})
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_next_hub_knows_what_the_last_one_learned() {
-    let directory = tempfile::tempdir().unwrap();
-    let plan = |print: &str| Plan { catalog: Some(place(directory.path(), print)), ..calm(ProcessModel::PerSession) };
+    let store = Store::in_memory();
+    let plan = |print: &str| Plan { catalog: Some(place(&store, print)), ..calm(ProcessModel::PerSession) };
     let scene = Scene::with(plan("a"), |_| rich(&["second"]));
     assert!(!scene.hub.is_known());
     let first = scene.client().await;
@@ -223,14 +229,12 @@ async fn the_next_hub_knows_what_the_last_one_learned() {
     let other = tokio::time::timeout(Duration::from_secs(1), scene.guest("local", json!({ "roots": {} }))).await;
     assert!(other.is_err(), "a server may offer something else to a client that can do more");
     scene.end().await;
-    let files: Vec<_> = std::fs::read_dir(directory.path().join("catalogs")).unwrap().collect();
-    assert_eq!(files.len(), 1, "{files:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_known_server_that_cannot_be_started_refuses_calls() {
-    let directory = tempfile::tempdir().unwrap();
-    let plan = || Plan { catalog: Some(place(directory.path(), "a")), ..calm(ProcessModel::Shared) };
+    let store = Store::in_memory();
+    let plan = || Plan { catalog: Some(place(&store, "a")), ..calm(ProcessModel::Shared) };
     let scene = Scene::new(plan());
     scene.client().await;
     scene.end().await;
@@ -242,17 +246,29 @@ async fn a_known_server_that_cannot_be_started_refuses_calls() {
     scene.end().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_catalog_that_cannot_be_read_is_as_good_as_none() {
+/// Learns what the server offers, in a hub of its own.
+async fn learn(store: Store, expected: Known) {
+    let scene = Scene::new(Plan { catalog: Some(place(&store, "a")), ..calm(ProcessModel::PerSession) });
+    assert_eq!(scene.hub.is_known(), expected == Known::Before);
+    scene.client().await;
+    scene.end().await;
+    let _ = store.close().await;
+}
+
+#[derive(PartialEq)]
+enum Known {
+    Before,
+    NotBefore,
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_read_is_as_good_as_none() {
     let directory = tempfile::tempdir().unwrap();
-    let plan = || Plan { catalog: Some(place(directory.path(), "a")), ..calm(ProcessModel::PerSession) };
-    let scene = Scene::new(plan());
-    scene.client().await;
-    scene.end().await;
-    let file = std::fs::read_dir(directory.path().join("catalogs")).unwrap().next().unwrap().unwrap().path();
-    std::fs::write(&file, &std::fs::read(&file).unwrap()[..20]).unwrap();
-    let scene = Scene::new(plan());
-    assert!(!scene.hub.is_known());
-    scene.client().await;
-    scene.end().await;
+    learn(open(directory.path()), Known::NotBefore).await;
+    learn(open(directory.path()), Known::Before).await;
+    std::fs::write(directory.path().join("kennel.db"), [0xff; 9999]).unwrap();
+    learn(open(directory.path()), Known::NotBefore).await;
+    learn(open(directory.path()), Known::Before).await;
+    // Nor does a hub need one at all.
+    learn(open(Path::new("/sys/kennel")), Known::NotBefore).await;
 }

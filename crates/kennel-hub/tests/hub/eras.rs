@@ -3,6 +3,7 @@
 use crate::callers::{answer, ask, request};
 use crate::support::{Plan, Profile, Scene, calm};
 use kennel_hub::{Caller, CatalogPlace, Principal, ProcessModel};
+use kennel_state::Store;
 use kennel_wire::Era;
 use serde_json::{Value, json};
 
@@ -52,8 +53,7 @@ async fn a_client_without_a_session_reaches_an_old_server_by_its_second_process(
 #[tokio::test(start_paused = true)]
 async fn what_was_found_out_is_remembered() {
     for model in [ProcessModel::Shared, ProcessModel::PerSession] {
-        let directory = tempfile::tempdir().unwrap();
-        let place = CatalogPlace { directory: directory.path().to_owned(), fingerprint: "f".to_owned() };
+        let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
         let first = scene(Era::Legacy, model, Some(place.clone()));
         discovered(&first, "ann").await;
         first.process().await.ended().await;
@@ -92,8 +92,7 @@ async fn clients_of_both_eras_share_a_process() {
 
 #[tokio::test(start_paused = true)]
 async fn a_shared_process_speaks_what_is_known_to_be_spoken() {
-    let directory = tempfile::tempdir().unwrap();
-    let place = CatalogPlace { directory: directory.path().to_owned(), fingerprint: "f".to_owned() };
+    let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
     let first = scene(Era::Legacy, ProcessModel::PerSession, Some(place.clone()));
     first.guest("ann", json!({})).await;
     first.end().await;
@@ -121,8 +120,7 @@ async fn a_server_that_gave_no_sign_is_not_waited_for_again() {
 #[tokio::test(start_paused = true)]
 async fn what_is_not_for_everybody_is_not_told_from_memory() {
     for scope in ["public", "private"] {
-        let directory = tempfile::tempdir().unwrap();
-        let place = CatalogPlace { directory: directory.path().to_owned(), fingerprint: "f".to_owned() };
+        let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
         let tools = vec![json!({ "tools": [], "resultType": "complete", "ttlMs": 1, "cacheScope": scope })];
         let make = |held| {
             let tools = tools.clone();

@@ -166,6 +166,7 @@ async fn a_closed_store_has_written_everything_and_takes_nothing_more() {
     store.record(call(1));
     store.touch_session(SessionKey::of("a"), now());
     store.close().await.unwrap();
+    assert_eq!(place.files(), ["kennel.db"], "it is closed for everybody");
     other.record(call(2));
     assert_eq!(other.counters().dropped_audit, 1);
     assert!(matches!(other.flush().await, Err(StateError::Closed)));

@@ -11,6 +11,7 @@ use kennel_exec::{Executor, SessionId, Stop};
 use kennel_hub::{CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeouts};
 use kennel_jail::Helper;
 use kennel_packages::Refresh;
+use kennel_state::Store;
 use kennel_supervisor::{Backoff, RestartBudget};
 use kennel_wire::Era;
 use std::ffi::OsString;
@@ -33,6 +34,8 @@ pub(crate) struct Server {
     pub(crate) hub: Hub,
     pub(crate) console: Arc<Console>,
     executor: Executor,
+    /// What is kept from this run.
+    store: Option<Store>,
 }
 
 impl Server {
@@ -81,12 +84,11 @@ impl Server {
         };
         supervision.check().map_err(|error| Failure::Argument(error.to_string()))?;
         let data = data_directory(flags.data.as_deref())?;
-        let catalog = match memory {
-            Memory::Kept => {
-                Some(CatalogPlace { directory: data.join("catalogs"), fingerprint: fingerprint(&flags, &command) })
-            }
+        let store = match memory {
+            Memory::Kept => Some(state(&data, &console)),
             Memory::None => None,
         };
+        let catalog = store.clone().map(|store| CatalogPlace { store, fingerprint: fingerprint(&flags, &command) });
         let settings = ServerSettings {
             name: name.clone(),
             model: match flags.model {
@@ -127,15 +129,27 @@ impl Server {
         let launcher = ServerLauncher::new(definition, Arc::new(attachment), Arc::clone(&console), installer);
         let launcher = Arc::new(launcher);
         let hub = Hub::new(settings, supervision, launcher, Arc::clone(&console) as _);
-        Ok(Self { name, hub, console, executor })
+        Ok(Self { name, hub, console, executor, store })
     }
 
     /// Stops everything in order and returns when nothing is left.
     pub(crate) async fn shutdown(&self) {
         self.hub.shutdown().await;
         self.executor.shutdown(Stop::Now).await;
+        if let Some(store) = &self.store {
+            // What could not be written was said.
+            let _ = store.close().await;
+        }
         self.console.flush();
     }
+}
+
+/// The state of all Kennels that keep their data here, opened in the background.
+fn state(data: &Path, console: &Arc<Console>) -> Store {
+    let console = Arc::clone(console);
+    Store::open(data.join("state/kennel.db"), kennel_state::Limits::default(), move |warning| {
+        console.say("state", &warning.to_string(), serde_json::json!({}));
+    })
 }
 
 /// What tells this server from others: how it is started and what it can see, but no values that may be secret.
