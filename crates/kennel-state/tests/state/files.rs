@@ -87,6 +87,22 @@ fn a_file_of_the_first_version_is_brought_up_to_date_with_its_rows() {
 }
 
 #[test]
+fn a_file_that_somebody_reads_is_waited_for() {
+    let place = Place::new();
+    fs::create_dir(place.path().parent().unwrap()).unwrap();
+    let reader = raw(&place.path());
+    reader.execute_batch(FIRST).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM catalogs").unwrap();
+    let store = place.open();
+    // It cannot be changed before that is over.
+    let early = store.opened().wait(Duration::from_millis(200));
+    assert!(matches!(early, Err(StateError::Late)), "{early:?}");
+    reader.execute_batch("COMMIT").unwrap();
+    assert!(said(store.catalog("files")).is_some());
+    assert!(place.warnings().is_empty());
+}
+
+#[test]
 fn a_file_of_a_newer_kennel_is_refused_and_left_as_it_is() {
     let place = Place::new();
     place.open().put_catalog("a", catalog("a"));

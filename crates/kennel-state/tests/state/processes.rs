@@ -140,7 +140,7 @@ fn several_processes_write_at_once() {
 
 #[test]
 fn a_file_is_made_by_all_who_want_it_at_once() {
-    for _ in 0..20 {
+    for _ in 0..60 {
         let place = Place::new();
         let stores: [_; 6] = std::array::from_fn(|_| place.open());
         for (number, store) in (0..).zip(&stores) {

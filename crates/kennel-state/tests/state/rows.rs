@@ -158,6 +158,18 @@ fn what_is_too_old_or_too_much_is_removed() {
     assert_eq!(said(store.tidy()), 0);
 }
 
+#[test]
+fn calls_are_forgotten_when_they_are_too_old_however_few_there_are() {
+    let place = Place::new();
+    let store = place.open_with(Limits { audit_age: Duration::from_hours(1), ..Limits::default() });
+    for minutes in [30, 90, 50, 70] {
+        store.record(AuditRow { time: now() - Duration::from_mins(minutes), ..call(minutes) });
+    }
+    assert_eq!(said(store.tidy()), 2);
+    let left: Vec<_> = said(store.audit(AuditFilter::default(), 9)).iter().map(|row| row.request_bytes).collect();
+    assert_eq!(left, [30, 50]);
+}
+
 #[tokio::test]
 async fn a_closed_store_has_written_everything_and_takes_nothing_more() {
     let place = Place::new();
