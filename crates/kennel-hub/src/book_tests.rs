@@ -107,3 +107,14 @@ async fn a_store_that_does_not_answer_is_as_good_as_an_empty_one() {
     book.spoke(Era::Legacy);
     assert!(book.is_written() && book.eras().is_spoken(Era::Legacy));
 }
+
+#[test]
+fn which_arguments_have_headers_is_known_from_what_was_kept() {
+    let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
+    let schema = r#"{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"Region"}}}"#;
+    let page = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
+    Book::open(Some(&place)).catalog(Era::Legacy, &raw("{}")).opened(&handshake(&[&page]));
+    let read = Book::open(Some(&place));
+    assert_eq!(read.mirrored("t").map(|headers| headers.len()), Some(1));
+    assert!(read.mirrored("u").is_none());
+}
