@@ -240,3 +240,7 @@ impl<'a, 'b, 'c> Translation<'a, 'b, 'c> {
 fn with_text(entry: &Entry, text: &str) -> Entry {
     Entry { value: Node::new(entry.value.at, Content::Text(text.to_owned())), ..entry.clone() }
 }
+
+#[cfg(test)]
+#[path = "foreign_tests.rs"]
+mod tests;

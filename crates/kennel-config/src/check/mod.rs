@@ -74,7 +74,11 @@ impl Checker<'_, '_> {
     fn is_table(&mut self, node: &Node, at: usize, path: &str) -> bool {
         let is_table = matches!(node.content, Content::Table(_));
         if !is_table {
-            self.report.problem(at, path, format!("this is {}, and must be a table", node.what()), None);
+            let wanted = match self.ownership {
+                Ownership::Kennel => "a table",
+                Ownership::Foreign => "an object",
+            };
+            self.report.problem(at, path, format!("this is {}, and must be {wanted}", node.what()), None);
         }
         is_table
     }
