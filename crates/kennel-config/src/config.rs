@@ -16,6 +16,8 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// More servers or views than this are nobody's.
+const MOST_NAMED: usize = 1000;
 /// The largest file that is read.
 const LARGEST_FILE: u64 = 16 << 20;
 
@@ -100,12 +102,15 @@ impl Default for Config {
 /// What the text says, as far as it makes sense; the report has what does not.
 fn read(text: &str, report: &mut Report<'_>) -> Config {
     let (root, ownership) = if looks_like_json(text) {
-        let root = read_json(text, report).and_then(|root| foreign::as_own(&root, report));
-        (root, Ownership::Foreign)
+        (read_json(text, report).and_then(|root| foreign::with_sections(&root, report)), Ownership::Foreign)
     } else {
         (read_toml(text, report), Ownership::Kennel)
     };
-    let Some(root) = root else { return Config::default() };
+    let Some(root) = root.filter(|root| !has_too_many(root, report)) else { return Config::default() };
+    let root = match ownership {
+        Ownership::Kennel => root,
+        Ownership::Foreign => foreign::as_own(root, report),
+    };
     Checker { report, ownership }.file(&root);
     references::check(&root, report);
     if report.problem_count() > 0 {
@@ -127,6 +132,18 @@ fn read(text: &str, report: &mut Report<'_>) -> Config {
         gateway: GatewaySettings::read(fields.table("gateway")),
         ..Config::default()
     }
+}
+
+/// Whether there are more servers or views than anybody has; before anything is done for each of them.
+fn has_too_many(root: &Node, report: &mut Report<'_>) -> bool {
+    let mut has_too_many = false;
+    for section in root.entries().iter().filter(|entry| matches!(entry.key.as_str(), "servers" | "views")) {
+        if let Some(entry) = section.value.entries().get(MOST_NAMED) {
+            report.problem(entry.at, &section.written, format!("there are more than {MOST_NAMED}"), None);
+            has_too_many = true;
+        }
+    }
+    has_too_many
 }
 
 /// TOML never begins with a brace or a slash; JSON, with comments or without, always does.

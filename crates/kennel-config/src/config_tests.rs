@@ -52,6 +52,12 @@ fn idle_stop_of_nothing_means_never() {
 }
 
 #[test]
+fn nothing_is_a_number_where_it_makes_sense() {
+    let server = &toml("[servers.a]\ncommand = 'x'\nqueue = 0\nrestarts = 0\n").servers["a"];
+    assert_eq!((server.queue, server.restarts), (0, 0));
+}
+
+#[test]
 fn defaults_count_where_a_server_is_silent() {
     let config = toml(
         "[defaults]\nmodel = 'shared'\ntags = ['all']\n[defaults.box]\nnetwork = 'on'\nmemory = '1G'\n\
@@ -142,6 +148,10 @@ fn mistakes_are_told_with_line_key_and_a_suggestion() {
             "2:10: gateway.listen: `7330` is no place to listen; write an address and a port, such as \"127.0.0.1:7330\"",
         ),
         (
+            "[servers.a]\ncommand = 'x'\nenv = { A = { prefix = 'Bearer ' } }\n",
+            "3:9: servers.a.env.A: must have one of `from-env`, `from-file`, `from-command`, `from-keyring`, and nothing else but `prefix`; write for example { from-env = \"NAME\" }",
+        ),
+        (
             "[servers.a]\ncommand = 'x'\nenv = { A = { from-envy = 'X' } }\n",
             "3:15: servers.a.env.A.from-envy: there is no such place for a secret; did you mean `from-env`?",
         ),
@@ -170,6 +180,18 @@ fn all_mistakes_are_told_at_once_in_their_order() {
     let found = problems("[servers.a]\ncomand = 'x'\nmodel = 1\n[gateway]\nport = 1\n[servers.b]\nurl = 2\n");
     let lines: Vec<&str> = found.iter().filter_map(|text| text.split(':').next()).collect();
     assert_eq!(lines, ["2", "3", "5", "7"], "{found:#?}");
+}
+
+#[test]
+fn too_many_servers_are_refused_before_anything_is_done_for_them() {
+    let each = |line: &dyn Fn(usize) -> String| (0..1001).map(line).collect::<Vec<_>>().concat();
+    let toml = each(&|number| format!("[servers.s{number}]\ncomand = 'x'\n"));
+    assert_eq!(problems(&toml), ["2001:10: servers: there are more than 1000"]);
+    let json = each(&|number| format!("\"ä{number}\": {{}},\n"));
+    assert_eq!(
+        problems(&format!("{{ \"mcpServers\": {{\n{json}}} }}")),
+        ["1002:1: mcpServers: there are more than 1000"]
+    );
 }
 
 #[test]
@@ -215,6 +237,24 @@ fn views_select_by_name_and_by_tag() {
     let (all, some): (Vec<&str>, Vec<&str>) = (selected("all"), selected("some"));
     assert_eq!((all, some), (vec!["a", "b", "c"], vec!["a", "b"]));
     assert_eq!(config.views["some"].surface, Surface::Search);
+}
+
+#[test]
+fn fingerprints_tell_servers_apart_that_offer_other_things() {
+    let of = |members: &str| toml(&format!("[servers.a]\n{members}\n")).servers["a"].fingerprint(Path::new("/"));
+    let base = of("command = 'x'\nenv = { A = 'hunter2' }");
+    assert!(!base.contains("hunter2"));
+    assert_eq!(base, of("command = 'x'\nenv = { A = 'other' }\nidle-stop = 3\ntags = ['t']"));
+    for other in [
+        "command = 'y'\nenv = { A = 'hunter2' }",
+        "command = 'x'\nenv = { B = 'hunter2' }",
+        "command = 'x'\nargs = ['${A}']\nenv = { A = 'hunter2' }",
+        "command = 'x'\nbox = { read = ['/a'] }\nenv = { A = 'hunter2' }",
+        "command = 'x'\nbox = { network = 'on' }\nenv = { A = 'hunter2' }",
+        "url = 'https://x'",
+    ] {
+        assert_ne!(base, of(other), "{other}");
+    }
 }
 
 #[test]

@@ -98,7 +98,11 @@ fn value(node: &Node) -> Option<Value> {
             let from_file = || fields.template("from-file").map(Value::FromFile);
             let from_keyring = || fields.text("from-keyring").and_then(Value::keyring);
             let from_command = || Some(Value::FromCommand(fields.texts("from-command")));
-            from_env().or_else(from_file).or_else(from_keyring).or_else(from_command)
+            let secret = from_env().or_else(from_file).or_else(from_keyring).or_else(from_command)?;
+            Some(match fields.text("prefix") {
+                Some(prefix) => Value::Prefixed { prefix: prefix.to_owned(), secret: Box::new(secret) },
+                None => secret,
+            })
         }
         Content::List(_) | Content::Other(_) => None,
     }

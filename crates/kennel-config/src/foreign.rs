@@ -56,21 +56,30 @@ const TAKEN: [&str; 20] = [
     "kennel",
 ];
 
-/// The file as Kennel's own would have said it, or `None` and a problem.
-pub(crate) fn as_own(root: &Node, report: &mut Report<'_>) -> Option<Node> {
+/// The file with Kennel's sections in it, its servers still as they are; or `None` and a problem.
+pub(crate) fn with_sections(root: &Node, report: &mut Report<'_>) -> Option<Node> {
     let Some((written, at, servers)) = find_servers(root) else {
         let suggestion = "the servers stand in an object under `mcpServers`".to_owned();
         report.problem(root.at, "", "there are no servers in this file", Some(suggestion));
         return None;
     };
-    let servers = as_own_servers(servers, &written, report);
-    let mut sections = vec![Entry { key: "servers".to_owned(), written, at, value: servers }];
+    let mut sections = vec![Entry { key: "servers".to_owned(), written, at, value: servers.clone() }];
     if let Some(kennel) = root.entry("kennel") {
         for entry in kennel.value.entries().iter().filter(|entry| entry.key != "servers") {
             sections.push(Entry { written: format!("kennel.{}", entry.key), ..entry.clone() });
         }
     }
     Some(Node::new(root.at, Content::Table(sections)))
+}
+
+/// The sections, with the servers as Kennel's own file would have said them.
+pub(crate) fn as_own(mut root: Node, report: &mut Report<'_>) -> Node {
+    if let Content::Table(sections) = &mut root.content {
+        for section in sections.iter_mut().filter(|section| section.key == "servers") {
+            section.value = as_own_servers(&section.value, &section.written, report);
+        }
+    }
+    root
 }
 
 /// Where the servers are: under the usual keys, or at the top of a file that has nothing but servers.

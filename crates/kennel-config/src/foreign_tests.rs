@@ -147,6 +147,8 @@ fn what_is_unknown_is_said_and_nothing_more() {
         assert_eq!(said(&server(members)), [warning], "{members}");
         assert_eq!(read(&server(members)).servers.len(), 1, "{members}");
     }
+    let twice = read(&server(r#""args": ["first"], "args": ["second"]"#));
+    assert_eq!(process(&twice, "a").args, [text("second")]);
 }
 
 #[test]

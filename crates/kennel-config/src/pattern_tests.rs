@@ -58,6 +58,8 @@ fn tools_are_found_again_by_their_other_names() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn a_name_is_a_pattern_for_itself(name in "[a-z_ä]{0,20}", star in 0_usize..20) {
         prop_assert!(Pattern::new(name.clone()).matches(&name));

@@ -5,8 +5,6 @@ use crate::nearest::did_you_mean;
 use crate::problem::{Report, join};
 use crate::tree::{Content, Entry, Node};
 
-/// More servers than this are nobody's.
-const MOST_SERVERS: usize = 1000;
 /// Keys that make sense only for a server that Kennel starts, and those only for one that runs elsewhere.
 const FOR_PROCESS: [&str; 5] = ["args", "env", "cwd", "box", "refresh"];
 const FOR_UPSTREAM: [&str; 2] = ["headers", "transport"];
@@ -15,10 +13,6 @@ const FOR_UPSTREAM: [&str; 2] = ["headers", "transport"];
 pub(crate) fn check(root: &Node, report: &mut Report<'_>) {
     let section = |name: &str| root.entry(name);
     let servers = section("servers").map(|entry| entry.value.entries()).unwrap_or_default();
-    if let Some(entry) = servers.get(MOST_SERVERS) {
-        let path = section("servers").map(|entry| entry.written.clone()).unwrap_or_default();
-        report.problem(entry.at, &path, format!("there are more than {MOST_SERVERS} servers"), None);
-    }
     for entry in servers {
         let written = section("servers").map(|section| section.written.as_str()).unwrap_or_default();
         server(entry, &join(written, &entry.written), report);

@@ -61,7 +61,7 @@ fn values_come_from_where_they_are_kept() {
     let found = process(
         "command = 'x'\n[servers.a.env]\nA = 'a-${TOKEN}'\nB = { from-env = 'TOKEN' }\nC = { from-file = 'secrets/c' }\n\
          D = { from-file = '~/d' }\nE = { from-command = ['pass', 'e'] }\nF = { from-keyring = 'https://api.example.com/me' }\n\
-         G = 8080\nH = true\n",
+         G = 8080\nH = true\nI = { from-env = 'TOKEN', prefix = 'Bearer ' }\n",
     );
     let expected = [
         ("A", "a-hunter2"),
@@ -72,6 +72,7 @@ fn values_come_from_where_they_are_kept() {
         ("F", "me of https://api.example.com"),
         ("G", "8080"),
         ("H", "true"),
+        ("I", "Bearer hunter2"),
     ];
     assert_eq!(found.spec.env, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
 }

@@ -104,7 +104,10 @@ fn value() -> Value {
     let reference = |key: &str, schema: Value, about: &str| {
         json!({
             "type": "object",
-            "properties": { key: described(schema, about) },
+            "properties": {
+                key: described(schema, about),
+                "prefix": { "type": "string", "minLength": 1, "description": "Text before the value." },
+            },
             "required": [key],
             "additionalProperties": false,
         })

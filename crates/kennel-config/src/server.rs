@@ -8,6 +8,7 @@ use crate::tree::Node;
 use crate::value::Value;
 use kennel_box::Size;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 /// One MCP server: how it is reached or started, shared, bounded and shown.
@@ -160,8 +161,8 @@ pub struct Timeouts {
 }
 
 impl Server {
-    /// Whether a process of the one would do for the other: they differ at most in how they are shown and bounded from
-    /// outside, which can be changed while a process runs.
+    /// Whether a process of the one would do for the other: they differ at most in how they are shown, which can be changed
+    /// while a process runs.
     #[must_use]
     pub fn runs_like(&self, other: &Self) -> bool {
         let shown_as_other = Self {
@@ -173,6 +174,33 @@ impl Server {
             ..self.clone()
         };
         shown_as_other == *other
+    }
+
+    /// What tells what this server offers from what others offer: how it is started or reached, and what it can see, with
+    /// the names of its variables and headers but not their values. It has arguments as they are written in it: hash it
+    /// before it is kept.
+    #[must_use]
+    pub fn fingerprint(&self, directory: &Path) -> String {
+        let written = |templates: &[Template]| templates.iter().map(Template::written).collect::<Vec<_>>();
+        match &self.launch {
+            Launch::Process(process) => {
+                let Process { command, args, env, cwd, sandbox, .. } = process.as_ref();
+                format!(
+                    "process {} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+                    directory.display(),
+                    command.written(),
+                    written(args),
+                    env.keys().collect::<Vec<_>>(),
+                    cwd.as_ref().map(Template::written),
+                    written(&sandbox.read),
+                    written(&sandbox.write),
+                    (sandbox.engine, sandbox.network, sandbox.profile),
+                )
+            }
+            Launch::Upstream(Upstream { url, headers, transport }) => {
+                format!("upstream {:?} {:?} {transport:?}", url.written(), headers.keys().collect::<Vec<_>>())
+            }
+        }
     }
 
     /// Reads a table that was checked, and to which the defaults were added; `None` if it says no way to reach a server.

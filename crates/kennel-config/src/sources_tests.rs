@@ -91,7 +91,8 @@ fn files_are_read_and_said_to_be_open_to_all() {
     let sources = SystemSources::default();
     let closed = sources.file(&write("closed", 0o600, "value\n")).unwrap();
     assert_eq!((closed.secret.expose(), closed.readable_by_all), ("value", false));
-    assert!(sources.file(&write("open", 0o644, "value")).unwrap().readable_by_all);
+    assert!(sources.file(&write("open", 0o604, "value")).unwrap().readable_by_all);
+    assert!(!sources.file(&write("group", 0o640, "value")).unwrap().readable_by_all);
     let said = |path: &Path| sources.file(path).unwrap_err().to_string();
     assert!(said(place.path()).ends_with(" is not a file"));
     assert!(said(&place.path().join("none")).contains("none cannot be read: "));

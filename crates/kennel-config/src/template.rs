@@ -64,6 +64,18 @@ impl Template {
         }
     }
 
+    /// The text as somebody would write it. It may be secret.
+    #[must_use]
+    pub fn written(&self) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Literal(text) => text.replace("${", "$${"),
+            Part::Variable { name, default: None } => format!("${{{name}}}"),
+            Part::Variable { name, default: Some(default) } => format!("${{{name}:-{default}}}"),
+            Part::Foreign(text) => format!("${{{text}}}"),
+        });
+        parts.collect()
+    }
+
     /// The names of the variables in it.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 fn literal(text: &str) -> Part {
     Part::Literal(text.to_owned())
@@ -33,4 +34,14 @@ fn variables_are_told_from_text() {
 fn text_is_not_shown() {
     let template = Template::parse("hunter2${A:-hunter2}${hunter2 x}");
     assert_eq!(format!("{template:?}"), "Template(…${A}${…})");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_is_read_again(text in "([a$]|\\$\\{|\\}|A|:-|env:){0,10}") {
+        let template = Template::parse(&text);
+        prop_assert!(Template::parse(&template.written()) == template, "{} {}", text, template.written());
+    }
 }

@@ -20,6 +20,13 @@ pub enum Value {
         /// The attribute `username`.
         account: String,
     },
+    /// Such a secret with text before it: `Bearer …`.
+    Prefixed {
+        /// The text.
+        prefix: String,
+        /// The secret.
+        secret: Box<Value>,
+    },
 }
 
 impl Value {

@@ -6,9 +6,10 @@ use crate::name::LONGEST_NAME;
 use crate::nearest::did_you_mean;
 use crate::problem::join;
 use crate::template::is_variable;
-use crate::tree::{Content, Node};
+use crate::tree::{Content, Entry, Node};
 use crate::value::Value;
 use kennel_box::Size;
+use std::collections::BTreeSet;
 
 /// What has a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,9 +68,14 @@ impl Checker<'_, '_> {
 
     /// Where a secret is kept.
     fn reference(&mut self, node: &Node, at: usize, path: &str) {
-        let [entry] = node.entries() else {
+        let (prefix, secrets): (Vec<&Entry>, Vec<&Entry>) =
+            node.entries().iter().partition(|entry| entry.key == "prefix");
+        for entry in prefix {
+            self.text(&entry.value, &join(path, &entry.written));
+        }
+        let [entry] = secrets.as_slice() else {
             let suggestion = "write for example { from-env = \"NAME\" }".to_owned();
-            let said = format!("must have one of `{}`, and nothing else", REFERENCES.join("`, `"));
+            let said = format!("must have one of `{}`, and nothing else but `prefix`", REFERENCES.join("`, `"));
             return self.report.problem(at, path, said, Some(suggestion));
         };
         let path = join(path, &entry.written);
@@ -109,7 +115,7 @@ impl Checker<'_, '_> {
         if !self.is_table(node, node.at, path) {
             return;
         }
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: BTreeSet<&str> = BTreeSet::new();
         for entry in node.entries() {
             let path = join(path, &entry.written);
             let Some(text) = self.text(&entry.value, &path) else { continue };
@@ -123,10 +129,9 @@ impl Checker<'_, '_> {
                 );
                 self.report.problem(entry.value.at, &path, said, None);
             }
-            if names.contains(&text) {
+            if !names.insert(text) {
                 self.report.problem(entry.value.at, &path, "another tool gets this name already", None);
             }
-            names.push(text);
         }
     }
 }

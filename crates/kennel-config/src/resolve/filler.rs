@@ -127,6 +127,12 @@ impl<'a> Filler<'a> {
                 Ok(file.secret)
             }
             Value::FromCommand(words) => Ok(self.sources.command(words, self.directory)?),
+            Value::Prefixed { prefix, secret } => {
+                let secret = self.value(secret)?;
+                // Output must not show what is behind the prefix either.
+                self.secrets.push(secret.clone());
+                Ok(Secret::new(format!("{prefix}{}", secret.expose())))
+            }
             Value::FromKeyring { service, account } => Ok(self.sources.keyring(service, account)?),
         }
     }

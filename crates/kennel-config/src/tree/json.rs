@@ -5,6 +5,7 @@ use crate::tree::{Content, Entry, Node, Number};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use std::collections::HashMap;
 
 /// The whole file as one value, or `None` and a problem.
 pub(crate) fn read_json(text: &str, report: &mut Report<'_>) -> Option<Node> {
@@ -53,6 +54,7 @@ fn node(value: &Value<'_>, path: &str, report: &mut Report<'_>) -> Node {
 /// The members. What is null is as good as not there; of what is there twice the last one counts, as in other clients.
 fn entries(object: &Object<'_>, path: &str, report: &mut Report<'_>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for property in &object.properties {
         if matches!(property.value, Value::NullKeyword(_)) {
             continue;
@@ -61,10 +63,11 @@ fn entries(object: &Object<'_>, path: &str, report: &mut Report<'_>) -> Vec<Entr
         let below = join(path, key);
         let at = property.name.start();
         let value = node(&property.value, &below, report);
-        if let Some(earlier) = entries.iter_mut().find(|entry| entry.key == key) {
+        if let Some(earlier) = known.get(key).and_then(|place| entries.get_mut(*place)) {
             report.warning(at, &below, "is there twice; this one counts, the earlier one does not", None);
             *earlier = Entry::new(key, at, value);
         } else {
+            known.insert(key.to_owned(), entries.len());
             entries.push(Entry::new(key, at, value));
         }
     }
