@@ -145,6 +145,17 @@ fn nothing_shows_a_value() {
 }
 
 #[test]
+fn what_an_address_may_hide_is_known_to_be_secret() {
+    let secrets = |text: &str| {
+        let found = resolve(text).unwrap_or_else(|error| panic!("{error}"));
+        found.secrets.iter().map(|secret| secret.expose().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(secrets("url = 'https://x/mcp'\n"), Vec::<String>::new());
+    assert_eq!(secrets("url = 'https://x/mcp?key=abc'\n"), ["key=abc"]);
+    assert_eq!(secrets("url = 'https://x/${TOKEN}'\n"), ["https://x/hunter2"]);
+}
+
+#[test]
 fn a_secret_that_everybody_may_read_is_warned_about() {
     let config =
         Config::parse(b"[servers.a]\ncommand = 'x'\nenv = { A = { from-file = '/s' } }\n", Path::new("f")).unwrap();

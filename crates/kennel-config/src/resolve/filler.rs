@@ -89,9 +89,11 @@ impl<'a> Filler<'a> {
 
     pub(super) fn upstream(&mut self, upstream: &Upstream) -> Keyed<ResolvedUpstream> {
         let url = at("url", self.text(&upstream.url))?;
+        // Keys are often in what is asked for, and whoever used a variable may have had a reason.
         if upstream.url.literal().is_none() {
             self.secrets.push(Secret::new(url.clone()));
         }
+        self.secrets.extend(url.split_once('?').map(|(_, query)| Secret::new(query)));
         let headers: BTreeMap<String, Secret> = self.values(&upstream.headers, "headers")?.into_iter().collect();
         let is_unfit = |letter: char| letter.is_control() && letter != '\t';
         if let Some((name, _)) = headers.iter().find(|(_, secret)| secret.expose().contains(is_unfit)) {
