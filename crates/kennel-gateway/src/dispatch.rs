@@ -89,6 +89,7 @@ impl Doors {
     fn hubs(&self) -> Vec<Hub> {
         let hub = |endpoint| match endpoint {
             Endpoint::Server(hub) => Some(hub),
+            Endpoint::Union(_) => None,
         };
         self.directory.endpoints().into_iter().filter_map(hub).collect()
     }

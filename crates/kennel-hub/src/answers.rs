@@ -145,7 +145,11 @@ impl Exchange {
     /// Takes an answer to a request of Kennel's own.
     fn learned(&self, purpose: Purpose, message: &Message) {
         let Purpose::Catalog(list, mut pages) = purpose else { return };
-        let Some(page) = message.result() else { return };
+        let Some(page) = message.result() else {
+            // It has none, whatever it says that it can do.
+            self.catalog.listed(list, &[]);
+            return;
+        };
         let cursor = next_cursor(&page);
         pages.push(page);
         let bytes: usize = pages.iter().map(|page| page.as_bytes().len()).sum();

@@ -4,6 +4,7 @@ use crate::backward::{Question, refusal};
 use crate::client::Client;
 use crate::exchange::{Exchange, Sharing, State, line};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use crate::pool::next_question;
 use kennel_supervisor::{Generation, Link};
 use kennel_wire::{ErrorCode, Id, Message, RawJson, success_response};
 use std::sync::Arc;
@@ -58,7 +59,7 @@ impl Exchange {
         }
         let bad = |error: kennel_wire::FieldError| (ErrorCode::INVALID_PARAMS, error.to_string());
         let token = message.progress_token().map_err(bad)?;
-        let number = self.core.next_question();
+        let number = next_question();
         let minted = Id::number(number);
         let mut rewrite = message.rewrite().id(&minted).map_err(bad)?;
         if token.is_some() {

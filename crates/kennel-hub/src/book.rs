@@ -1,6 +1,7 @@
 //! What is remembered of one server: its offers to all kinds of clients, and the eras that it speaks; from one hub to the next, too.
 
 use crate::catalog::{Catalog, Introduced, List, Offer};
+use crate::client::Introduction;
 use crate::mirrored::{self, HeaderParameter, Mirrored};
 use crate::principal::hexadecimal;
 use crate::settings::CatalogPlace;
@@ -13,6 +14,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// How many kinds of clients a catalog is kept for.
 const MOST_KINDS: usize = 32;
@@ -68,6 +70,8 @@ pub(crate) struct Book {
     /// Eras that are not worth another try as long as this hub lives, although nobody has refused them.
     shunned: Mutex<Eras>,
     mirrored: Mutex<Mirrored>,
+    /// Says that what is remembered has changed.
+    changes: watch::Sender<u64>,
 }
 
 /// Where the book is kept.
@@ -112,6 +116,7 @@ impl Book {
             place,
             memory: Mutex::new(Memory { asked, kept: Kept::default() }),
             shunned: Mutex::default(),
+            changes: watch::Sender::new(0),
         })
     }
 
@@ -203,6 +208,28 @@ impl Book {
         }
         offers.insert(kind.to_owned(), offer);
         self.keep(&memory.kept);
+        drop(memory);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Says when what is remembered changes.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// What the server offers to those who introduce themselves so, or where that is not known, the most that it offers
+    /// to anybody.
+    pub(crate) fn offer_to(&self, introduction: &Introduction) -> Option<Arc<Offer>> {
+        let memory = self.memory();
+        let offers = &memory.kept.offers;
+        let is_known = |offer: &&Arc<Offer>| offer.introduction.is_some() && offer.lists.contains_key(&List::Tools);
+        let exact = offers.get(&kind_of(introduction.era, &introduction.params)).filter(is_known);
+        let most = || {
+            let size =
+                |offer: &&Arc<Offer>| offer.lists.values().flatten().map(|page| page.as_bytes().len()).sum::<usize>();
+            offers.values().filter(is_known).max_by_key(size)
+        };
+        exact.or_else(most).cloned()
     }
 
     /// Has it written, soon and by others. Under the lock, so that what was learned last is written last.

@@ -9,6 +9,7 @@ use crate::pool::Core;
 use crate::principal::Principal;
 use crate::session::Session;
 use crate::sync::lock;
+use crate::union::Hearing;
 use kennel_wire::{ErrorCode, Id, Message};
 use std::collections::HashMap;
 use std::fmt;
@@ -46,7 +47,13 @@ impl Caller {
 }
 
 /// A request of a caller. Dropped before its answer is there, it is called off.
-pub struct Asked(Option<Open>);
+#[derive(Default)]
+pub struct Asked {
+    open: Option<Open>,
+    /// What it became, where it is for several servers.
+    parts: Vec<Asked>,
+    _hearing: Option<Hearing>,
+}
 
 struct Open {
     session: Session,
@@ -55,15 +62,25 @@ struct Open {
 }
 
 impl Asked {
+    /// One that nothing has to be done for any more.
+    pub(crate) fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// One that is for several servers, and for whoever tells what changes.
+    pub(crate) fn joint(parts: Vec<Self>, hearing: Hearing) -> Self {
+        Self { open: None, parts, _hearing: Some(hearing) }
+    }
+
     /// Says that the answer is there.
     pub fn answered(mut self) {
-        self.0 = None;
+        self.open = None;
     }
 }
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        if let Some(Open { session, id, mailbox }) = self.0.take() {
+        if let Some(Open { session, id, mailbox }) = self.open.take() {
             session.call_off(&id, &mailbox);
         }
     }
@@ -71,7 +88,8 @@ impl Drop for Asked {
 
 impl fmt::Debug for Asked {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Asked").field(&self.0.as_ref().map(|open| &open.id)).finish()
+        let id = self.open.as_ref().map(|open| &open.id);
+        formatter.debug_struct("Asked").field("id", &id).field("parts", &self.parts).finish_non_exhaustive()
     }
 }
 
@@ -130,7 +148,7 @@ impl Hub {
     /// Serves one request that stands for itself (2026-07-28). Everything about it arrives in the mailbox, last its
     /// answer. It is called off when what is returned is dropped.
     pub fn ask(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) -> Asked {
-        let Some(id) = request.id().cloned() else { return Asked(None) };
+        let Some(id) = request.id().cloned() else { return Asked::nothing() };
         let opened = match Declaration::read(&request) {
             Ok(declaration) => self.caller(caller, &declaration.kind(), || declaration.introduction()),
             Err(text) => Err(Fault::refused(ErrorCode::INVALID_PARAMS, text)),
@@ -138,11 +156,12 @@ impl Hub {
         match opened {
             Ok(session) => {
                 session.receive(request, mailbox);
-                Asked(Some(Open { session, id, mailbox: Arc::clone(mailbox) }))
+                let open = Open { session, id, mailbox: Arc::clone(mailbox) };
+                Asked { open: Some(open), parts: Vec::new(), _hearing: None }
             }
             Err(fault) => {
                 mailbox.post(Outgoing { message: fault.response(&id), kind: OutgoingKind::Response });
-                Asked(None)
+                Asked::nothing()
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::mailbox::Mailbox;
 use crate::mirrored::HeaderParameter;
 use crate::principal::{Principal, SessionId};
 use crate::session::Session;
+use crate::union::{Union, UnionSession};
 use bytes::Bytes;
 use kennel_wire::{Message, ProtocolVersion};
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 pub enum Endpoint {
     /// One server.
     Server(Hub),
+    /// Many as one.
+    Union(Union),
 }
 
 /// A client's session at an endpoint. Cheap to clone; it ends with its last clone, or when it is closed.
@@ -22,6 +25,8 @@ pub enum Endpoint {
 pub enum EndpointSession {
     /// With one server.
     Server(Session),
+    /// With many.
+    Union(UnionSession),
 }
 
 impl Endpoint {
@@ -37,6 +42,10 @@ impl Endpoint {
                 let (session, response) = hub.initialize(principal, request, unsolicited).await?;
                 Ok((EndpointSession::Server(session), response))
             }
+            Self::Union(union) => {
+                let (session, response) = union.initialize(principal, &request, unsolicited)?;
+                Ok((EndpointSession::Union(session), response))
+            }
         }
     }
 
@@ -45,6 +54,7 @@ impl Endpoint {
     pub fn call(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) {
         match self {
             Self::Server(hub) => hub.call(caller, request, mailbox),
+            Self::Union(union) => union.call(caller, &request, mailbox),
         }
     }
 
@@ -53,6 +63,7 @@ impl Endpoint {
     pub fn ask(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) -> Asked {
         match self {
             Self::Server(hub) => hub.ask(caller, request, mailbox),
+            Self::Union(union) => union.ask(caller, &request, mailbox),
         }
     }
 
@@ -60,6 +71,7 @@ impl Endpoint {
     pub fn leave(&self, caller: &Caller) {
         match self {
             Self::Server(hub) => hub.leave(caller),
+            Self::Union(union) => union.leave(caller),
         }
     }
 
@@ -67,6 +79,7 @@ impl Endpoint {
     pub fn end_streams(&self) {
         match self {
             Self::Server(hub) => hub.end_streams(),
+            Self::Union(union) => union.end_streams(),
         }
     }
 
@@ -75,6 +88,7 @@ impl Endpoint {
     pub fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
         match self {
             Self::Server(hub) => hub.header_parameters(tool),
+            Self::Union(union) => union.header_parameters(tool),
         }
     }
 }
@@ -85,6 +99,7 @@ impl EndpointSession {
     pub fn id(&self) -> &SessionId {
         match self {
             Self::Server(session) => session.id(),
+            Self::Union(session) => session.id(),
         }
     }
 
@@ -93,6 +108,7 @@ impl EndpointSession {
     pub fn version(&self) -> ProtocolVersion {
         match self {
             Self::Server(session) => session.version(),
+            Self::Union(session) => session.version(),
         }
     }
 
@@ -101,6 +117,7 @@ impl EndpointSession {
     pub fn principal(&self) -> &Principal {
         match self {
             Self::Server(session) => session.principal(),
+            Self::Union(session) => session.principal(),
         }
     }
 
@@ -108,6 +125,7 @@ impl EndpointSession {
     pub fn receive(&self, message: Message, mailbox: &Arc<Mailbox>) {
         match self {
             Self::Server(session) => session.receive(message, mailbox),
+            Self::Union(session) => session.receive(&message, mailbox),
         }
     }
 
@@ -115,6 +133,7 @@ impl EndpointSession {
     pub fn close(&self) {
         match self {
             Self::Server(session) => session.close(),
+            Self::Union(session) => session.close(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Connects the sessions that share a process with that process, whichever process it is just now.
 
 use crate::backward::Backward;
-use crate::catalog::{Catalog, List};
+use crate::catalog::{Catalog, List, Offering};
 use crate::client::{Client, ClientKey, Introduction};
 use crate::dialect::Subject;
 use crate::fault::Fault;
@@ -255,6 +255,16 @@ impl Exchange {
 
     pub(crate) fn next_number(&self) -> Number {
         self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether everything that the process says it has is listed.
+    pub(crate) fn is_surveyed(&self) -> bool {
+        let Some(handshake) = self.state().link.as_ref().map(|link| Arc::clone(&link.handshake)) else { return true };
+        let offer = self.catalog.offer();
+        List::ALL
+            .into_iter()
+            .filter(|list| handshake.has_capability(list.capability()))
+            .all(|list| offer.lists.contains_key(&list))
     }
 
     /// Makes a request of Kennel's own to a process that is ready.

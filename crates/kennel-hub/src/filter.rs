@@ -2,7 +2,7 @@
 
 use crate::catalog::{List, Offering};
 use kennel_supervisor::Handshake;
-use kennel_wire::RawJson;
+use kennel_wire::{Message, RawJson, ValueKind};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -11,15 +11,24 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Filter {
-    tools_list_changed: bool,
-    prompts_list_changed: bool,
-    resources_list_changed: bool,
+    pub(crate) tools_list_changed: bool,
+    pub(crate) prompts_list_changed: bool,
+    pub(crate) resources_list_changed: bool,
     pub(crate) resource_subscriptions: BTreeSet<String>,
     /// Tasks of a modern process (the extension of 2026-07-28).
     pub(crate) task_ids: BTreeSet<String>,
 }
 
 impl Filter {
+    /// What a request for a stream asks for; the text says what is wrong with it.
+    pub(crate) fn read(request: &Message) -> Result<Self, String> {
+        let filter = request.field(&["params", "notifications"]).ok().flatten();
+        let filter = filter.filter(|filter| filter.kind() == ValueKind::Object);
+        let filter = filter.ok_or("`params.notifications` is missing or no object")?;
+        serde_json::from_slice(filter.as_bytes())
+            .map_err(|error| format!("`params.notifications` cannot be read: {error}"))
+    }
+
     /// All lists, and these resources.
     pub(crate) fn all(resource_subscriptions: BTreeSet<String>) -> Self {
         Self {

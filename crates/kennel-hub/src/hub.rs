@@ -24,6 +24,9 @@ use std::time::Duration;
 /// How long a client that was turned away should wait before it tries again.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
+/// How long the lists of a server that is tried out are waited for, beside that of its tools.
+const SURVEY: Duration = Duration::from_secs(10);
+
 /// Routes messages between client sessions and the processes of one server. Cheap to clone.
 #[derive(Clone)]
 pub struct Hub(Arc<Core>);
@@ -185,6 +188,31 @@ impl Hub {
         outcome
     }
 
+    /// Finds out what the server offers, unless it is known: with the process that clients will share, or with one for
+    /// this alone. Whoever asks meanwhile waits for the same.
+    pub(crate) async fn learn(&self) -> Result<(), Fault> {
+        let _turn = self.0.learning.lock().await;
+        if self.is_known() {
+            return Ok(());
+        }
+        let (name, sharing) = match self.0.settings.model {
+            ProcessModel::Shared => ("shared", Sharing::Shared),
+            ProcessModel::PerSession | ProcessModel::PerUser | ProcessModel::PerCall => ("trial", Sharing::Solitary),
+        };
+        let exchange = self.0.exchange(name.to_owned(), sharing, &Introduction::of_kennel())?;
+        let mut changes = self.0.book.changes();
+        let outcome = exchange.opened().await.map(drop);
+        if outcome.is_ok() {
+            // What it has besides tools is asked for when it is ready.
+            let listed = async { while !exchange.is_surveyed() && changes.changed().await.is_ok() {} };
+            let _ = tokio::time::timeout(SURVEY, listed).await;
+        }
+        if sharing == Sharing::Solitary {
+            self.0.retire(&exchange.name);
+        }
+        outcome
+    }
+
     /// Ends all sessions and processes and returns when nothing is left.
     pub async fn shutdown(&self) {
         self.0.closing.cancel();
@@ -203,6 +231,11 @@ impl Hub {
         }
         self.0.tasks.close();
         self.0.tasks.wait().await;
+    }
+
+    /// Whether it is the same hub.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {

@@ -77,6 +77,7 @@ mod standing;
 mod status;
 mod sync;
 mod tasks;
+mod union;
 mod withdraw;
 
 pub use callers::{Asked, Caller};
@@ -89,3 +90,4 @@ pub use principal::{Principal, SessionId};
 pub use session::Session;
 pub use settings::{CatalogPlace, Limits, ProcessModel, ServerSettings, Timeouts};
 pub use status::{InstanceStatus, Metric, MetricKind, Readiness, Status};
+pub use union::{AsTheyAre, MemberSettings, Naming, Presentation, Presented, Union, UnionSession, UnionSettings};

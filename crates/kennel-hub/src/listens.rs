@@ -12,7 +12,7 @@ use crate::settings::ProcessModel;
 use crate::withdraw::cancellation;
 use bytes::Bytes;
 use kennel_supervisor::{Generation, Link};
-use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, ValueKind, meta, notification, request, success_response};
+use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, meta, notification, request, success_response};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -82,18 +82,28 @@ impl Listen {
     /// The first message of the stream.
     fn acknowledged(&mut self, honoured: &Filter) -> Delivery {
         self.is_acknowledged = true;
-        let about = RawJson::object([(meta::SUBSCRIPTION_ID, &(&self.id).into())]);
-        let params = RawJson::object([("_meta", &about), ("notifications", &honoured.raw())]);
-        Delivery::notification(&self.mailbox, notification(ACKNOWLEDGED, &params))
+        Delivery::notification(&self.mailbox, acknowledgement(&self.id, honoured))
     }
 
     /// The last message of a stream that ends in order.
     fn ended(&self) -> Delivery {
-        let about = RawJson::object([(meta::SUBSCRIPTION_ID, &(&self.id).into())]);
-        let result = RawJson::object([("resultType", &RawJson::string("complete")), ("_meta", &about)]);
-        let message = success_response(&self.id, &result);
+        let message = ending(&self.id);
         Delivery { mailbox: Arc::clone(&self.mailbox), outgoing: Outgoing { message, kind: OutgoingKind::Response } }
     }
+}
+
+/// The first message of a stream.
+pub(crate) fn acknowledgement(id: &Id, honoured: &Filter) -> Bytes {
+    let about = RawJson::object([(meta::SUBSCRIPTION_ID, &id.into())]);
+    let params = RawJson::object([("_meta", &about), ("notifications", &honoured.raw())]);
+    notification(ACKNOWLEDGED, &params)
+}
+
+/// The last message of a stream that ends in order.
+pub(crate) fn ending(id: &Id) -> Bytes {
+    let about = RawJson::object([(meta::SUBSCRIPTION_ID, &id.into())]);
+    let result = RawJson::object([("resultType", &RawJson::string("complete")), ("_meta", &about)]);
+    success_response(id, &result)
 }
 
 impl Exchange {
@@ -106,11 +116,7 @@ impl Exchange {
         mailbox: &Arc<Mailbox>,
     ) -> Result<(), Fault> {
         let invalid = |text: String| Fault::refused(ErrorCode::INVALID_PARAMS, text);
-        let filter = message.field(&["params", "notifications"]).ok().flatten();
-        let filter = filter.filter(|filter| filter.kind() == ValueKind::Object);
-        let filter = filter.ok_or_else(|| invalid("`params.notifications` is missing or no object".to_owned()))?;
-        let mut filter: Filter = serde_json::from_slice(filter.as_bytes())
-            .map_err(|error| invalid(format!("`params.notifications` cannot be read: {error}")))?;
+        let mut filter = Filter::read(message).map_err(invalid)?;
         if self.core.settings.model == ProcessModel::PerCall {
             // Each call has its own process, and none of them is the one that this stream would be of.
             filter.resource_subscriptions.clear();

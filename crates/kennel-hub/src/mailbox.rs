@@ -3,6 +3,7 @@
 use crate::sync::lock;
 use bytes::Bytes;
 use std::collections::VecDeque;
+use std::fmt;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -47,13 +48,27 @@ impl Default for MailboxLimits {
     }
 }
 
+/// Changes messages on their way to a client.
+pub(crate) trait Lens: Send + Sync + fmt::Debug {
+    /// A message as the client gets it; `None` for one that it does not.
+    fn through(&self, outgoing: Outgoing) -> Option<Outgoing>;
+}
+
 /// Messages for one stream or connection of a client, kept in order until they are read.
 #[derive(Debug)]
 pub struct Mailbox {
+    /// Where messages go on to instead of being kept.
+    onward: Option<Onward>,
     state: Mutex<State>,
     limits: MailboxLimits,
     room: Notify,
     readers: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Onward {
+    to: Arc<Mailbox>,
+    lens: Arc<dyn Lens>,
 }
 
 #[derive(Debug, Default)]
@@ -100,7 +115,17 @@ impl Mailbox {
     /// An empty mailbox.
     #[must_use]
     pub fn new(limits: MailboxLimits) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), limits, room: Notify::new(), readers: AtomicUsize::new(0) })
+        Self::made(limits, None)
+    }
+
+    /// Another way into a mailbox, on which messages are changed. Its end is not that of the mailbox.
+    pub(crate) fn onward(to: &Arc<Self>, lens: Arc<dyn Lens>) -> Arc<Self> {
+        Self::made(to.limits, Some(Onward { to: Arc::clone(to), lens }))
+    }
+
+    fn made(limits: MailboxLimits, onward: Option<Onward>) -> Arc<Self> {
+        let (state, room, readers) = (Mutex::default(), Notify::new(), AtomicUsize::new(0));
+        Arc::new(Self { onward, state, limits, room, readers })
     }
 
     /// The next message, or `None` when there will be none any more. Safe to cancel.
@@ -150,6 +175,9 @@ impl Mailbox {
 
     /// Whether a client reads now.
     pub(crate) fn is_attached(&self) -> bool {
+        if let Some(Onward { to, .. }) = &self.onward {
+            return to.is_attached();
+        }
         self.readers.load(Ordering::Relaxed) > 0
     }
 
@@ -167,6 +195,14 @@ impl Mailbox {
 
     /// Puts a message in. A response is always taken.
     pub(crate) fn post(&self, outgoing: Outgoing) -> Posted {
+        if let Some(Onward { to, lens }) = &self.onward {
+            return match lens.through(outgoing.clone()).map(|changed| to.post(changed)) {
+                // It comes here again, and is changed then.
+                Some(Posted::Full(_)) => Posted::Full(outgoing),
+                Some(posted) => posted,
+                None => Posted::Taken,
+            };
+        }
         let mut state = lock(&self.state);
         if state.course != Course::Open {
             return Posted::Closed;
@@ -188,7 +224,7 @@ impl Mailbox {
     /// Puts a message in, when there is room for it.
     pub(crate) async fn post_patiently(&self, mut outgoing: Outgoing) -> bool {
         loop {
-            let room = self.room.notified();
+            let room = self.onward.as_ref().map_or(&self.room, |onward| &onward.to.room).notified();
             tokio::pin!(room);
             // Before looking, so that room made after looking is not missed.
             room.as_mut().enable();

@@ -23,6 +23,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// The id of the last question to a client. One for all processes of all servers, for a client may be asked by several.
+static QUESTIONS: AtomicI64 = AtomicI64::new(0);
+
+/// The id under which a client sees the next question of a process.
+pub(crate) fn next_question() -> i64 {
+    QUESTIONS.fetch_add(1, Ordering::Relaxed) + 1
+}
+
 /// What all parts of the hub share.
 pub(crate) struct Core {
     pub(crate) settings: ServerSettings,
@@ -41,13 +49,13 @@ pub(crate) struct Core {
     pub(crate) sealer: Option<Sealer>,
     /// What the times in what is sealed are counted from.
     pub(crate) epoch: Instant,
-    /// The id of the last question to a client. One for all processes, for a client may be asked by several.
-    questions: AtomicI64,
     /// Says that there is something that could take too long.
     watched: Notify,
     /// Says that there is a caller.
     pub(crate) called: Notify,
     pub(crate) pool: Mutex<Pool>,
+    /// One at a time finds out what the server offers.
+    pub(crate) learning: tokio::sync::Mutex<()>,
 }
 
 /// The exchanges and sessions that there are.
@@ -81,10 +89,10 @@ impl Core {
             closing: CancellationToken::new(),
             sealer: Sealer::new(),
             epoch: Instant::now(),
-            questions: AtomicI64::new(0),
             watched: Notify::new(),
             called: Notify::new(),
             pool: Mutex::default(),
+            learning: tokio::sync::Mutex::default(),
         });
         let (watch, closing) = (Arc::clone(&core), core.closing.clone());
         core.tasks.spawn(async move { closing.run_until_cancelled(watch.sweep()).await });
@@ -208,11 +216,6 @@ impl Core {
     pub(crate) fn session_ended(&self) {
         let mut pool = lock(&self.pool);
         pool.sessions = pool.sessions.saturating_sub(1);
-    }
-
-    /// The id under which a client sees the next question of a process.
-    pub(crate) fn next_question(&self) -> i64 {
-        self.questions.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Says that there is something that could take too long.

@@ -8,6 +8,7 @@ use crate::exchange::{Exchange, State};
 use crate::fault::Fault;
 use crate::mailbox::{Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Pending, Stage};
+use crate::pool::next_question;
 use kennel_supervisor::{Generation, Instance};
 use kennel_wire::{ErrorCode, Id, Message, RawJson, request};
 use std::sync::Arc;
@@ -57,7 +58,7 @@ impl Exchange {
         {
             let mut state = self.state();
             for (name, asked) in &asked {
-                let question = self.core.next_question();
+                let question = next_question();
                 let method = member(asked, "method").and_then(|method| method_of(&method)).unwrap_or_default();
                 let params = member(asked, "params").unwrap_or_else(RawJson::empty_object);
                 questions.push(request(&Id::number(question), &method, &params));

@@ -8,6 +8,7 @@ use crate::exchange::{Exchange, State, line};
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Pending, Stage};
+use crate::pool::next_question;
 use crate::seal::{Errand, Mark, Ticket};
 use crate::withdraw::cancellation;
 use bytes::Bytes;
@@ -97,7 +98,7 @@ impl Exchange {
         };
         let Some(pending) = state.pending.get_mut(carrier) else { return Ok(()) };
         let rounds = pending.rounds.get_or_insert_default();
-        let number = self.core.next_question();
+        let number = next_question();
         // Under the name that the process gives it, where that is one.
         let named = id.as_str().filter(|name| !rounds.questions.contains_key(&**name));
         let name = named.map_or_else(|| format!("kennel-{number}"), std::borrow::Cow::into_owned);

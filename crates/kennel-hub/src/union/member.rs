@@ -1,0 +1,90 @@
+//! One server among many: its hub, its name, and how it is shown.
+
+use crate::catalog::Offer;
+use crate::client::Introduction;
+use crate::hub::Hub;
+use crate::sync::lock;
+use crate::union::lens::{Answer, ServerLens};
+use crate::union::names;
+use crate::union::presentation::Presentation;
+use crate::union::shelf::Shelf;
+use std::sync::{Arc, Mutex};
+
+/// How many kinds of clients a server's lists are kept ready for.
+const MOST_SHELVES: usize = 8;
+
+/// Whether names say which server they are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// They begin with the server's.
+    Joined,
+    /// They are the server's own; there is one server only.
+    Own,
+}
+
+/// What makes a server one of many.
+#[derive(Debug, Clone)]
+pub struct MemberSettings {
+    /// Its name in the names of its tools, prompts and resources.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Its hub.
+    pub hub: Hub,
+    /// How its tools are shown.
+    pub presentation: Arc<dyn Presentation>,
+}
+
+/// One server among many.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Option<String>,
+    pub(crate) hub: Hub,
+    pub(crate) presentation: Arc<dyn Presentation>,
+    pub(crate) naming: Naming,
+    shelves: Mutex<Vec<(Arc<Offer>, Arc<Shelf>)>>,
+}
+
+impl Member {
+    pub(crate) fn new(settings: MemberSettings, naming: Naming) -> Arc<Self> {
+        let MemberSettings { name, description, hub, presentation } = settings;
+        Arc::new(Self { name: name.into(), description, hub, presentation, naming, shelves: Mutex::default() })
+    }
+
+    /// How clients call what the server calls so.
+    pub(crate) fn name_of(&self, own: &str) -> String {
+        match self.naming {
+            Naming::Joined => names::joined(&self.name, own),
+            Naming::Own => own.to_owned(),
+        }
+    }
+
+    /// How clients address what the server addresses so.
+    pub(crate) fn address_of(&self, own: &str) -> String {
+        match self.naming {
+            Naming::Joined => names::joined_address(&self.name, own),
+            Naming::Own => own.to_owned(),
+        }
+    }
+
+    /// What the server offers to a kind of client, or to any other where that is not known; `None` while nothing is.
+    pub(crate) fn shelf(&self, introduction: &Introduction) -> Option<Arc<Shelf>> {
+        let offer = self.hub.core().book.offer_to(introduction)?;
+        let mut known = lock(&self.shelves);
+        if let Some((_, shelf)) = known.iter().find(|(known, _)| Arc::ptr_eq(known, &offer)) {
+            return Some(Arc::clone(shelf));
+        }
+        let filled = Arc::new(Shelf::new(&offer, self));
+        if known.len() >= MOST_SHELVES {
+            known.remove(0);
+        }
+        known.push((offer, Arc::clone(&filled)));
+        Some(filled)
+    }
+
+    /// What changes messages of the server on their way to clients.
+    pub(crate) fn lens(self: &Arc<Self>, answer: Answer) -> Arc<ServerLens> {
+        Arc::new(ServerLens { member: Arc::clone(self), answer })
+    }
+}

@@ -1,0 +1,271 @@
+//! Many servers as one: what they offer is joined in one list, and each request goes to the server that it is for.
+//!
+//! A union is a client of the hubs of its servers and knows nothing of processes. Requests and answers go through it with
+//! names and addresses changed ([`names`]) and are otherwise the server's and the client's own; ids, progress, questions
+//! to clients and calls that are called off are the hubs' affair, as for any client. What a server offers is taken from
+//! what its hub remembers, so that no list waits for processes; a server of which nothing is known is tried out, and a
+//! list waits for that only so long: one that comes later is told as a change.
+
+mod lens;
+mod listen;
+mod member;
+mod names;
+mod pages;
+mod presentation;
+mod route;
+mod session;
+mod shelf;
+
+pub use member::{MemberSettings, Naming};
+pub use presentation::{AsTheyAre, Presentation, Presented};
+pub use session::UnionSession;
+
+use crate::callers::{Asked, Caller};
+use crate::client::{Declaration, Introduction};
+use crate::dialect;
+use crate::fault::Fault;
+use crate::hub::{Refused, RefusedReason};
+use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use crate::mirrored::HeaderParameter;
+use crate::principal::Principal;
+use crate::sync::lock;
+use bytes::Bytes;
+use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, success_response};
+pub(crate) use listen::Hearing;
+use listen::Listeners;
+use member::Member;
+use route::Routed;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// How a union is bounded.
+#[derive(Debug, Clone)]
+pub struct UnionSettings {
+    /// Whether names say which server they are of.
+    pub naming: Naming,
+    /// How long a list waits for servers of which nothing is known.
+    pub patience: Duration,
+    /// How many servers are tried out at once; shared by all unions of a gateway.
+    pub trials: Arc<Semaphore>,
+}
+
+impl Default for UnionSettings {
+    fn default() -> Self {
+        Self { naming: Naming::Joined, patience: Duration::from_secs(5), trials: Arc::new(Semaphore::new(4)) }
+    }
+}
+
+/// Many servers as one. Cheap to clone; ends with its last clone.
+#[derive(Clone)]
+pub struct Union(Arc<Core>);
+
+type Members = BTreeMap<Arc<str>, Arc<Member>>;
+
+struct Core {
+    settings: UnionSettings,
+    members: Mutex<Arc<Members>>,
+    /// Whom to tell that a list has changed.
+    listeners: Listeners,
+    runtime: Handle,
+    /// Ends what goes on in the background.
+    ended: CancellationToken,
+    /// Ends what follows the servers that there are.
+    following: Mutex<CancellationToken>,
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.ended.cancel();
+    }
+}
+
+impl Union {
+    /// A union of these servers. Must be called within a tokio runtime.
+    #[must_use]
+    pub fn new(settings: UnionSettings, members: Vec<MemberSettings>) -> Self {
+        let union = Self(Arc::new(Core {
+            settings,
+            members: Mutex::default(),
+            listeners: Listeners::default(),
+            runtime: Handle::current(),
+            ended: CancellationToken::new(),
+            following: Mutex::default(),
+        }));
+        union.replace(members);
+        union
+    }
+
+    /// Makes it a union of these servers from now on. What was asked goes on; clients hear that lists have changed.
+    pub fn replace(&self, members: Vec<MemberSettings>) {
+        let naming = self.0.settings.naming;
+        let members: Members = members
+            .into_iter()
+            .map(|settings| {
+                let member = Member::new(settings, naming);
+                (Arc::clone(&member.name), member)
+            })
+            .collect();
+        let had_members = {
+            let mut held = lock(&self.0.members);
+            let before = std::mem::replace(&mut *held, Arc::new(members));
+            !before.is_empty()
+        };
+        self.0.follow();
+        if had_members {
+            self.0.listeners.all_changed();
+        }
+    }
+
+    /// Opens a session with a client's `initialize` and returns the answer to it, without waiting for any server.
+    pub(crate) fn initialize(
+        &self,
+        principal: &Principal,
+        request: &Message,
+        unsolicited: Arc<Mailbox>,
+    ) -> Result<(UnionSession, Bytes), Refused> {
+        let id = request.id().cloned().unwrap_or_else(|| Id::number(0));
+        let refused = |fault: &Fault| Refused { response: fault.response(&id), reason: RefusedReason::Invalid };
+        let introduction = Introduction::read(request).map_err(|text| {
+            let text = format!("this initialize request is not valid: {text}");
+            refused(&Fault::refused(ErrorCode::INVALID_PARAMS, text))
+        })?;
+        let session = UnionSession::open(self, principal, introduction, unsolicited);
+        let session = session.map_err(|fault| refused(&fault))?;
+        let response = success_response(&id, &self.introduced(session.version()));
+        Ok((session, response))
+    }
+
+    /// Serves one request of a caller that opens no session and says nothing about itself.
+    pub(crate) fn call(&self, caller: &Caller, request: &Message, mailbox: &Arc<Mailbox>) {
+        let Some(id) = request.id() else { return };
+        if request.method().as_deref() == Some("initialize") {
+            let message = success_response(id, &self.introduced(ProtocolVersion::LATEST_LEGACY));
+            mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+            return;
+        }
+        if let Some(Routed { member, request, mailbox }) =
+            self.serve(Era::Legacy, &Introduction::plain(), request, mailbox)
+        {
+            member.hub.call(caller, request, &mailbox);
+        }
+    }
+
+    /// Serves one request that stands for itself (2026-07-28).
+    pub(crate) fn ask(&self, caller: &Caller, request: &Message, mailbox: &Arc<Mailbox>) -> Asked {
+        let Some(id) = request.id().cloned() else { return Asked::nothing() };
+        let introduction = match Declaration::read(request) {
+            Ok(declaration) => declaration.introduction(),
+            Err(text) => {
+                let message = Fault::refused(ErrorCode::INVALID_PARAMS, text).response(&id);
+                mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+                return Asked::nothing();
+            }
+        };
+        if request.method().as_deref() == Some("subscriptions/listen") {
+            return self.listen(caller, request, &id, mailbox);
+        }
+        match self.serve(Era::Modern, &introduction, request, mailbox) {
+            Some(Routed { member, request, mailbox }) => member.hub.ask(caller, request, &mailbox),
+            None => Asked::nothing(),
+        }
+    }
+
+    /// Forgets a caller, whose connection has ended.
+    pub(crate) fn leave(&self, caller: &Caller) {
+        for member in self.members().values() {
+            member.hub.leave(caller);
+        }
+    }
+
+    /// Ends all streams of `subscriptions/listen` in order. Those of the servers are ended by their hubs.
+    pub(crate) fn end_streams(&self) {
+        self.0.listeners.end();
+    }
+
+    /// The arguments of a tool that HTTP clients repeat in headers, as far as the tool is known.
+    pub(crate) fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        let (member, own) = self.tool(tool, &Introduction::plain())?;
+        member.hub.header_parameters(&own)
+    }
+
+    fn members(&self) -> Arc<Members> {
+        Arc::clone(&lock(&self.0.members))
+    }
+
+    /// Answers a request that is about all servers, and says where another one goes.
+    fn serve(
+        &self,
+        era: Era,
+        introduction: &Introduction,
+        request: &Message,
+        mailbox: &Arc<Mailbox>,
+    ) -> Option<Routed> {
+        let id = request.id()?.clone();
+        let answer = |message| {
+            mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+        };
+        let method = request.method()?;
+        match &*method {
+            "ping" if era == Era::Legacy => answer(success_response(&id, &RawJson::empty_object())),
+            "server/discover" if era == Era::Modern => {
+                let introduced = self.introduced(ProtocolVersion::LATEST_LEGACY);
+                answer(success_response(&id, &dialect::discovered(&introduced)));
+            }
+            _ => match crate::catalog::List::of_method(&method) {
+                Some(list) => self.page(era, introduction, list, request, id, mailbox),
+                None => match self.route(introduction, request, &method, mailbox) {
+                    Ok(routed) => return Some(routed),
+                    Err(fault) => answer(fault.response(&id)),
+                },
+            },
+        }
+        None
+    }
+
+    /// What a union says of itself. It has everything that a server may have, for it may have such a server tomorrow.
+    fn introduced(&self, version: ProtocolVersion) -> RawJson {
+        let introduced = json!({
+            "protocolVersion": version.as_str(),
+            "capabilities": {
+                "tools": { "listChanged": true },
+                "prompts": { "listChanged": true },
+                "resources": { "listChanged": true, "subscribe": true },
+                "completions": {},
+                "logging": {},
+            },
+            "serverInfo": { "name": "kennel", "title": "Kennel", "version": env!("CARGO_PKG_VERSION") },
+            "instructions": self.instructions(),
+        });
+        RawJson::parse(introduced.to_string()).unwrap_or_else(|_| RawJson::empty_object())
+    }
+
+    fn instructions(&self) -> String {
+        /// What is worth a client's attention.
+        const LONGEST: usize = 4000;
+        let mut text = String::from("Several servers as one. A tool or prompt is called `server__name`. The servers:");
+        for member in self.members().values() {
+            let line = match &member.description {
+                Some(description) => format!("\n- {}: {description}", member.name),
+                None => format!("\n- {}", member.name),
+            };
+            if text.len() + line.len() > LONGEST {
+                text.push_str("\n- …");
+                break;
+            }
+            text.push_str(&line);
+        }
+        text
+    }
+}
+
+impl fmt::Debug for Union {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Union").field(&self.members().keys()).finish()
+    }
+}

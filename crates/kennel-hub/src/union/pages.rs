@@ -1,0 +1,149 @@
+//! The lists of all servers, page by page.
+
+use crate::catalog::List;
+use crate::client::Introduction;
+use crate::dialect::{self, Subject};
+use crate::fault::Fault;
+use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use crate::union::member::Member;
+use crate::union::{Core, Members, Union};
+use bytes::Bytes;
+use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, success_response};
+use std::ops::Bound;
+use std::sync::Arc;
+use tokio::time::{Instant, timeout_at};
+
+/// What a page has at most. Many clients read only the first one, so it is large.
+const PAGE_ITEMS: usize = 2000;
+const PAGE_BYTES: usize = 8 << 20;
+
+/// Where a page begins: with which item of which server. A server that has gone meanwhile is passed over.
+#[derive(Debug, PartialEq, Eq, Default)]
+struct Place {
+    server: String,
+    item: usize,
+}
+
+impl Place {
+    fn read(cursor: &str) -> Option<Self> {
+        let (item, server) = cursor.split_once(':')?;
+        Some(Self { server: server.to_owned(), item: item.parse().ok()? })
+    }
+
+    fn cursor(&self) -> String {
+        format!("{}:{}", self.item, self.server)
+    }
+}
+
+impl Union {
+    /// Answers a request for a page, when what there is to know is known.
+    pub(crate) fn page(
+        &self,
+        era: Era,
+        introduction: &Introduction,
+        list: List,
+        request: &Message,
+        id: Id,
+        mailbox: &Arc<Mailbox>,
+    ) {
+        let answer = |mailbox: &Mailbox, message: Bytes| {
+            mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+        };
+        let from = match request.text_at(&["params", "cursor"]) {
+            Ok(None) => Some(Place::default()),
+            Ok(Some(cursor)) => Place::read(&cursor),
+            Err(_) => None,
+        };
+        let Some(from) = from else {
+            let fault = Fault::refused(ErrorCode::INVALID_PARAMS, "this cursor is none of this list");
+            return answer(mailbox, fault.response(&id));
+        };
+        let members = self.members();
+        let unknown: Vec<_> = members.values().filter(|member| member.shelf(introduction).is_none()).cloned().collect();
+        if unknown.is_empty() {
+            return answer(mailbox, answered(era, &members, introduction, list, &from, &id));
+        }
+        let (core, mailbox, introduction) = (Arc::clone(&self.0), Arc::clone(mailbox), introduction.clone());
+        self.0.runtime.spawn(async move {
+            core.get_to_know(unknown).await;
+            answer(&mailbox, answered(era, &members, &introduction, list, &from, &id));
+        });
+    }
+}
+
+impl Core {
+    /// Tries servers out of which nothing is known, and waits for that as long as a list may.
+    async fn get_to_know(&self, members: Vec<Arc<Member>>) {
+        let deadline = Instant::now() + self.settings.patience;
+        let mut known = Vec::new();
+        for member in members {
+            let mut changes = member.hub.core().book.changes();
+            let (trials, hub, ended) = (Arc::clone(&self.settings.trials), member.hub.clone(), self.ended.clone());
+            let trial = self.runtime.spawn(async move {
+                let learning = async {
+                    let _permit = trials.acquire().await;
+                    // Whoever watches the server hears why it cannot be used.
+                    let _ = hub.learn().await;
+                };
+                ended.run_until_cancelled(learning).await;
+            });
+            known.push(async move {
+                let listed = async { while !member.hub.is_known() && changes.changed().await.is_ok() {} };
+                // One that cannot be started is not waited for any longer.
+                let _ = tokio::select! {
+                    () = listed => Ok(()),
+                    ended = trial => ended,
+                };
+            });
+        }
+        let _ = timeout_at(deadline, futures_util::future::join_all(known)).await;
+    }
+}
+
+fn answered(era: Era, members: &Members, introduction: &Introduction, list: List, from: &Place, id: &Id) -> Bytes {
+    let answer = success_response(id, &joined(members, introduction, list, from));
+    match era {
+        Era::Legacy => answer,
+        Era::Modern => {
+            let modern = Message::parse(answer.clone());
+            let modern = modern.ok().and_then(|answer| dialect::new_answer(&answer, id, Subject::List, None).ok());
+            modern.unwrap_or(answer)
+        }
+    }
+}
+
+/// One page, from this place on.
+fn joined(members: &Members, introduction: &Introduction, list: List, from: &Place) -> RawJson {
+    let mut page = format!("{{\"{}\":[", member_of(list)).into_bytes();
+    let start = page.len();
+    let mut count = 0;
+    for (server, member) in members.range::<str, _>((Bound::Included(from.server.as_str()), Bound::Unbounded)) {
+        let Some(shelf) = member.shelf(introduction) else { continue };
+        let first = if **server == *from.server { from.item } else { 0 };
+        for (index, item) in shelf.items(list).iter().enumerate().skip(first) {
+            if count > 0 && (count >= PAGE_ITEMS || page.len() + item.as_bytes().len() > PAGE_BYTES) {
+                let next = Place { server: server.to_string(), item: index };
+                page.extend_from_slice(b"],\"nextCursor\":");
+                page.extend_from_slice(RawJson::string(&next.cursor()).as_bytes());
+                page.push(b'}');
+                return RawJson::parse(page).unwrap_or_else(|_| RawJson::empty_object());
+            }
+            if page.len() > start {
+                page.push(b',');
+            }
+            page.extend_from_slice(item.as_bytes());
+            count += 1;
+        }
+    }
+    page.extend_from_slice(b"]}");
+    RawJson::parse(page).unwrap_or_else(|_| RawJson::empty_object())
+}
+
+fn member_of(list: List) -> &'static str {
+    match list {
+        List::Tools => "tools",
+        List::Prompts => "prompts",
+        List::Resources => "resources",
+        List::Templates => "resourceTemplates",
+    }
+}

@@ -1,0 +1,211 @@
+//! A client's session with many servers: one with each of those that it has used.
+
+use crate::client::Introduction;
+use crate::fault::Fault;
+use crate::mailbox::{Mailbox, MailboxLimits, Outgoing, OutgoingKind};
+use crate::principal::{Principal, SessionId};
+use crate::session::Session;
+use crate::sync::lock;
+use crate::union::Union;
+use crate::union::lens::Answer;
+use crate::union::listen::Hearing;
+use crate::union::member::Member;
+use crate::union::route::Routed;
+use kennel_wire::{Era, ErrorCode, Id, Kind, Message, ProtocolVersion, RawJson, request, success_response};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// A client's session with many servers. Cheap to clone; it ends with its last clone, or when it is closed.
+#[derive(Clone)]
+pub struct UnionSession(Arc<Hold>);
+
+struct Hold {
+    union: Union,
+    id: SessionId,
+    principal: Principal,
+    introduction: Introduction,
+    version: ProtocolVersion,
+    unsolicited: Arc<Mailbox>,
+    /// For what has no answer, and for answers that nobody waits for.
+    nowhere: Arc<Mailbox>,
+    state: Mutex<State>,
+    _hearing: Hearing,
+}
+
+#[derive(Default)]
+struct State {
+    seats: HashMap<Arc<str>, Seat>,
+    /// Sessions with servers that have been replaced, as long as they have something open.
+    leaving: Vec<Session>,
+    level: Option<RawJson>,
+    is_closed: bool,
+}
+
+/// The session with one server.
+struct Seat {
+    member: Arc<Member>,
+    session: Session,
+}
+
+impl UnionSession {
+    pub(crate) fn open(
+        union: &Union,
+        principal: &Principal,
+        introduction: Introduction,
+        unsolicited: Arc<Mailbox>,
+    ) -> Result<Self, Fault> {
+        let id = SessionId::random()
+            .map_err(|error| Fault::refused(ErrorCode::INTERNAL_ERROR, format!("no randomness: {error}")))?;
+        let version = introduction.version.unwrap_or(ProtocolVersion::LATEST_LEGACY);
+        let nowhere = Mailbox::new(MailboxLimits::default());
+        nowhere.close();
+        let hearing = union.0.listeners.session(&unsolicited);
+        let hold = Hold {
+            union: union.clone(),
+            id,
+            principal: principal.clone(),
+            introduction,
+            version: version.min(ProtocolVersion::LATEST_LEGACY),
+            unsolicited,
+            nowhere,
+            state: Mutex::default(),
+            _hearing: hearing,
+        };
+        Ok(Self(Arc::new(hold)))
+    }
+
+    /// Its name on the wire.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.0.id
+    }
+
+    /// The version that was agreed on.
+    #[must_use]
+    pub fn version(&self) -> ProtocolVersion {
+        self.0.version
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn principal(&self) -> &Principal {
+        &self.0.principal
+    }
+
+    /// Takes a message from the client. Never waits.
+    pub fn receive(&self, message: &Message, mailbox: &Arc<Mailbox>) {
+        let hold = &*self.0;
+        match message.kind() {
+            Kind::Request { id, method, .. } => hold.request(message, id, &method, mailbox),
+            Kind::Notification { ref method, .. } if method == "notifications/initialized" => {}
+            // Whichever server it is for knows it; the others do not.
+            Kind::Notification { .. } | Kind::Response { .. } | Kind::Error { .. } => {
+                for session in hold.sessions() {
+                    session.receive(message.clone(), &hold.nowhere);
+                }
+            }
+        }
+    }
+
+    /// Ends the session: what it asked is called off, and processes that served it alone are stopped.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+impl Hold {
+    fn request(&self, message: &Message, id: &Id, method: &str, mailbox: &Arc<Mailbox>) {
+        let answer = |message| {
+            mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
+        };
+        match method {
+            "initialize" => {
+                let fault = Fault::refused(ErrorCode::INVALID_REQUEST, "this session has been initialized");
+                return answer(fault.response(id));
+            }
+            "logging/setLevel" => {
+                let Ok(Some(level)) = message.field(&["params", "level"]) else {
+                    let fault = Fault::refused(ErrorCode::INVALID_PARAMS, "`params.level` is missing");
+                    return answer(fault.response(id));
+                };
+                lock(&self.state).level = Some(level.clone());
+                for session in self.sessions() {
+                    self.set_level(&session, &level);
+                }
+                return answer(success_response(id, &RawJson::empty_object()));
+            }
+            _ => {}
+        }
+        let routed = self.union.serve(Era::Legacy, &self.introduction, message, mailbox);
+        let Some(Routed { member, request, mailbox }) = routed else { return };
+        match self.seat(&member) {
+            Ok(session) => session.receive(request, &mailbox),
+            Err(fault) => answer(fault.response(id)),
+        }
+    }
+
+    /// The session with a server, opened if there is none.
+    fn seat(&self, member: &Arc<Member>) -> Result<Session, Fault> {
+        let mut state = lock(&self.state);
+        if state.is_closed {
+            return Err(Fault::refused(ErrorCode::INVALID_REQUEST, "this session has ended"));
+        }
+        state.leaving.retain(Session::is_busy);
+        if let Some(seat) = state.seats.get(&member.name) {
+            if seat.member.hub.is_same(&member.hub) {
+                return Ok(seat.session.clone());
+            }
+            // The server was replaced; what it still works on is finished.
+            if let Some(seat) = state.seats.remove(&member.name) {
+                state.leaving.push(seat.session);
+            }
+        }
+        let unsolicited = Mailbox::onward(&self.unsolicited, member.lens(Answer::Plain));
+        let session = member.hub.open(&self.principal, self.introduction.clone(), unsolicited)?;
+        let _ = session.client().version.set(self.version);
+        let seat = Seat { member: Arc::clone(member), session: session.clone() };
+        state.seats.insert(Arc::clone(&member.name), seat);
+        let level = state.level.clone();
+        drop(state);
+        if let Some(level) = level {
+            self.set_level(&session, &level);
+        }
+        Ok(session)
+    }
+
+    /// Tells a server how much the client wants to hear of what it logs; one that logs nothing need not know.
+    fn set_level(&self, session: &Session, level: &RawJson) {
+        let message = request(&Id::string("level"), "logging/setLevel", &RawJson::object([("level", level)]));
+        if let Ok(message) = Message::parse(message) {
+            session.receive(message, &self.nowhere);
+        }
+    }
+
+    fn sessions(&self) -> Vec<Session> {
+        let state = lock(&self.state);
+        state.seats.values().map(|seat| &seat.session).chain(&state.leaving).cloned().collect()
+    }
+
+    fn close(&self) {
+        let ended = {
+            let mut state = lock(&self.state);
+            state.is_closed = true;
+            (std::mem::take(&mut state.seats), std::mem::take(&mut state.leaving))
+        };
+        ended.0.values().map(|seat| &seat.session).chain(&ended.1).for_each(Session::close);
+        self.unsolicited.finish();
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl fmt::Debug for UnionSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("UnionSession").field("principal", &self.0.principal).finish_non_exhaustive()
+    }
+}

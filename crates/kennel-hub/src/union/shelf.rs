@@ -1,0 +1,100 @@
+//! What one server of many offers, as the clients of all see it.
+
+use crate::catalog::{List, Offer};
+use crate::union::member::Member;
+use kennel_wire::RawJson;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, HashMap};
+
+/// The lists of one server under the names that clients see.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    lists: BTreeMap<List, Vec<RawJson>>,
+    /// The server's own names of tools and prompts by those that clients see.
+    tools: HashMap<String, String>,
+    prompts: HashMap<String, String>,
+}
+
+impl Shelf {
+    pub(crate) fn new(offer: &Offer, member: &Member) -> Self {
+        let mut shelf = Self::default();
+        for (list, pages) in &offer.lists {
+            let items = pages.iter().flat_map(|page| items(*list, page));
+            let shown = items.filter_map(|item| shelf.shown(*list, &item, member)).collect();
+            shelf.lists.insert(*list, shown);
+        }
+        shelf
+    }
+
+    pub(crate) fn items(&self, list: List) -> &[RawJson] {
+        self.lists.get(&list).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The server's own name of a tool.
+    pub(crate) fn tool(&self, name: &str) -> Option<&str> {
+        self.tools.get(name).map(String::as_str)
+    }
+
+    /// The server's own name of a prompt.
+    pub(crate) fn prompt(&self, name: &str) -> Option<&str> {
+        self.prompts.get(name).map(String::as_str)
+    }
+
+    /// An item as clients see it; `None` for one that is hidden, or that has no name to be called by.
+    fn shown(&mut self, list: List, item: &RawJson, member: &Member) -> Option<RawJson> {
+        let mut members = item.members();
+        let key = match list {
+            List::Tools | List::Prompts => "name",
+            List::Resources => "uri",
+            List::Templates => "uriTemplate",
+        };
+        let (_, value) = members.iter_mut().find(|(name, _)| name == key)?;
+        let own: String = serde_json::from_slice(value.as_bytes()).ok()?;
+        let mut description = None;
+        let seen = match list {
+            List::Tools => {
+                let presented = member.presentation.tool(&own)?;
+                description = presented.description;
+                member.name_of(&presented.name)
+            }
+            List::Prompts => member.name_of(&own),
+            List::Resources | List::Templates => member.address_of(&own),
+        };
+        *value = RawJson::string(&seen);
+        match list {
+            List::Tools => drop(self.tools.insert(seen, own)),
+            List::Prompts => drop(self.prompts.insert(seen, own)),
+            List::Resources | List::Templates => {}
+        }
+        if let Some(description) = description {
+            members.retain(|(name, _)| name != "description");
+            members.push(("description".to_owned(), RawJson::string(&description)));
+        }
+        Some(RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value))))
+    }
+}
+
+/// The items of a page.
+fn items(list: List, page: &RawJson) -> Vec<RawJson> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Page<'a> {
+        #[serde(borrow, default)]
+        tools: Vec<&'a RawValue>,
+        #[serde(borrow, default)]
+        prompts: Vec<&'a RawValue>,
+        #[serde(borrow, default)]
+        resources: Vec<&'a RawValue>,
+        #[serde(borrow, default)]
+        resource_templates: Vec<&'a RawValue>,
+    }
+    let Ok(page) = serde_json::from_slice::<Page<'_>>(page.as_bytes()) else { return Vec::new() };
+    let items = match list {
+        List::Tools => page.tools,
+        List::Prompts => page.prompts,
+        List::Resources => page.resources,
+        List::Templates => page.resource_templates,
+    };
+    items.into_iter().filter_map(|item| RawJson::parse(item.get().to_owned()).ok()).collect()
+}
