@@ -189,11 +189,14 @@ fn is_unwritable(error: &rusqlite::Error) -> bool {
 /// Sets a connection up and brings the schema up to date.
 fn prepared(mut connection: Connection, limits: &Limits) -> rusqlite::Result<Connection> {
     connection.busy_timeout(limits.busy)?;
+    // A file that is being made holds nothing yet that would be worth waiting for the disk.
+    let is_new = schema::version(&connection)? == 0;
+    connection.pragma_update(None, "synchronous", if is_new { "OFF" } else { "NORMAL" })?;
     // Answers with the mode, which is another one in memory.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    schema::update(&mut connection)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    schema::update(&mut connection)?;
     Ok(connection)
 }
 
