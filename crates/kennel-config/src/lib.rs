@@ -11,11 +11,14 @@
 //! references to secrets and never secrets that it does not have to; [`Server::resolve`] follows them when a server is
 //! started, through [`Sources`]. [`Changes::between`] tells which servers a changed file touches.
 //!
+//! [`clients`] reads and changes the files of other programs: import, export, and pointing them at Kennel.
+//!
 //! All keys stand in one table, by which files are checked, suggestions made and the [`schema()`] written.
 #![forbid(unsafe_code)]
 
 mod changes;
 mod check;
+pub mod clients;
 mod config;
 mod defaults;
 mod fields;

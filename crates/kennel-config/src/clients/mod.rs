@@ -1,0 +1,40 @@
+//! Owns the files of other clients: where they are, what they say of servers, and how to change them without harm.
+//!
+//! Reading and writing go by one table of words for each client (`dialect`); what a client's file says of a server
+//! becomes an [`Entry`], whatever the file looks like. How Kennel runs servers is not known here.
+
+mod client;
+mod dialect;
+mod diff;
+mod document;
+mod edit;
+mod edit_toml;
+mod entry;
+mod error;
+mod export;
+mod fields;
+mod file;
+mod find;
+mod lists;
+mod mask;
+mod places;
+mod plugins;
+mod read;
+mod text;
+mod undo;
+mod write;
+
+pub use client::{Client, UnknownClient};
+pub use diff::unified;
+pub use document::{Document, Language, Node, Value};
+pub use entry::{Entry, Launch, Origin, Scope, Timeouts, Tools, Transport};
+pub use error::{ReadError, Spot};
+pub use export::{Export, KENNEL_NAME, entry_for_kennel, export, is_kennel, without};
+pub use file::{WriteError, Written, replace};
+pub use find::{Gathered, read_client, read_known, read_path, read_text};
+pub use mask::{MASK, masked};
+pub use places::{Place, Surroundings, System};
+pub use read::Found;
+pub use text::{Part, Spelling, Text, Unsayable, Words, input_variable};
+pub use undo::{Record, Records, UndoError};
+pub use write::SayError;
