@@ -10,5 +10,7 @@ mod export;
 mod import;
 #[path = "clients/install.rs"]
 mod install;
+#[path = "clients/plan.rs"]
+mod plan;
 #[path = "clients/scene.rs"]
 mod scene;

@@ -58,17 +58,17 @@ pub fn read_client(client: Client, surroundings: &Surroundings) -> Gathered {
 
 /// Reads a file that was named, or every file of a directory.
 #[must_use]
-pub fn read_path(path: &Path) -> Gathered {
+pub fn read_path(path: &Path, surroundings: Option<&Surroundings>) -> Gathered {
     let mut gathered = Gathered::default();
     if !path.is_dir() {
-        gathered.add(path, read_file(path));
+        gathered.add(path, read_file(path, surroundings));
         return gathered;
     }
     match files_of(path) {
         Err(problem) => gathered.problems.push(problem),
         Ok(files) => {
             for file in files {
-                match read_file(&file) {
+                match read_file(&file, surroundings) {
                     // A directory may hold other files too.
                     Err(error @ ReadError::NoServers { .. }) => gathered.found.notes.push(error.to_string()),
                     read => gathered.add(&file, read),
@@ -97,11 +97,15 @@ fn files_of(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
 }
 
 /// Reads a file whose client is known by its place or by what is in it.
-fn read_file(file: &Path) -> Result<Found, ReadError> {
+fn read_file(file: &Path, surroundings: Option<&Surroundings>) -> Result<Found, ReadError> {
     let text = read_text(file)?;
+    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let places = surroundings.map(|known| Client::ALL.into_iter().flat_map(|client| known.places(client)));
+    if let Some(place) = places.into_iter().flatten().find(|place| place.file == absolute) {
+        return read_known(file, place.client, &place.scope, &text);
+    }
     let document = Document::parse(file, Language::of(file), &text)?;
     let client = client_of(file, &document.root);
-    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let scope = project_of(client, &absolute).map_or(Scope::File, Scope::Project);
     let lists = lists(client, &scope, file, &document.root);
     if let Some(found) = read_single(file, &document, &scope)? {

@@ -249,18 +249,21 @@ fn codex_headers(fields: &mut Fields<'_>, headers: &mut Vec<(String, Text)>) -> 
 /// What people should know about an entry's placeholders.
 fn remarks(entry: &Entry) -> Vec<String> {
     let mut notes = Vec::new();
-    for part in entry.launch.texts().into_iter().flat_map(|text| &text.0) {
-        let what = match part {
-            Part::Input(id) => format!(
-                "asks for `{id}` when it starts: set the variable {} before Kennel starts, or name another secret",
-                super::text::input_variable(id)
-            ),
-            Part::Foreign(word) => {
-                format!("uses `{word}`, which only {} can fill: put in what it stands for", entry.origin.client)
-            }
-            Part::Literal(_) | Part::Variable { .. } | Part::File(_) => continue,
-        };
-        notes.push(format!("`{}` from {} {what}", entry.name, entry.origin));
+    for text in entry.launch.texts() {
+        for part in &text.0 {
+            let what = match part {
+                Part::Literal(_) | Part::Variable { .. } => continue,
+                Part::File(_) if text.0.len() == 1 => continue,
+                Part::Input(id) => format!("asks for `{id}` when it starts"),
+                Part::File(path) => format!("has what is in `{path}` in the middle of a text"),
+                Part::Foreign(word) => format!("uses `{word}`, which only {} can fill", entry.origin.client),
+            };
+            let variable = part.stand_in().unwrap_or_default();
+            notes.push(format!(
+                "`{}` from {} {what}: set the variable {variable} for Kennel, or name another secret",
+                entry.name, entry.origin
+            ));
+        }
     }
     notes.dedup();
     notes

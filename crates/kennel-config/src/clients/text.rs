@@ -72,6 +72,19 @@ impl From<String> for Text {
     }
 }
 
+impl Part {
+    /// The variable that stands in Kennel for what only a client can fill: `GITHUB_TOKEN` for the question `github-token`.
+    #[must_use]
+    pub fn stand_in(&self) -> Option<String> {
+        match self {
+            Self::Input(id) => Some(variable_like(id)),
+            Self::File(path) => Some(variable_like(&format!("FILE{path}"))),
+            Self::Foreign(word) => Some(variable_like(word.trim_matches(['$', '{', '}']))),
+            Self::Literal(_) | Self::Variable { .. } => None,
+        }
+    }
+}
+
 impl Text {
     /// The text, if it has no placeholders.
     #[must_use]
@@ -144,16 +157,17 @@ impl Text {
         if again == meant { Ok(text) } else { Err(Unsayable(self.placeholders())) }
     }
 
-    /// The same with only what Kennel has: questions become variables, files and other words what Kennel cannot fill.
+    /// The same with only what Kennel has: questions, files and words of editors become variables that somebody sets.
     #[must_use]
     pub fn in_kennel(&self) -> Self {
         Self(
             self.0
                 .iter()
                 .map(|part| match part {
-                    Part::Input(id) => Part::Variable { name: input_variable(id), default: None },
-                    Part::File(path) => Part::Foreign(format!("${{file:{path}}}")),
-                    other => other.clone(),
+                    Part::Literal(_) | Part::Variable { .. } => part.clone(),
+                    Part::Input(_) | Part::File(_) | Part::Foreign(_) => {
+                        Part::Variable { name: part.stand_in().unwrap_or_default(), default: None }
+                    }
                 })
                 .collect(),
         )
@@ -268,20 +282,21 @@ fn spell(part: &Part, spelling: Spelling, text: &mut String) -> Result<(), Unsay
         (Part::Variable { name, default: None }, _) => write!(text, "${{{name}}}"),
         (Part::Variable { name, default: Some(default) }, _) => write!(text, "${{{name}:-{default}}}"),
         (Part::Input(id), Spelling::Editor) => write!(text, "${{input:{id}}}"),
-        (Part::Input(id), Spelling::Kennel) => write!(text, "${{{}}}", input_variable(id)),
-        (Part::File(path), Spelling::Editor | Spelling::Kennel) => write!(text, "${{file:{path}}}"),
+        (Part::Input(_) | Part::File(_) | Part::Foreign(_), Spelling::Kennel) => {
+            write!(text, "${{{}}}", part.stand_in().unwrap_or_default())
+        }
+        (Part::File(path), Spelling::Editor) => write!(text, "${{file:{path}}}"),
         (Part::File(path), Spelling::OpenCode) => write!(text, "{{file:{path}}}"),
-        (Part::Foreign(word), Spelling::Editor | Spelling::Kennel) => write!(text, "{word}"),
+        (Part::Foreign(word), Spelling::Editor) => write!(text, "{word}"),
         (Part::Input(_) | Part::File(_) | Part::Foreign(_), _) => return unsayable(),
     };
     // Writing to a string cannot fail.
     written.or(Ok(()))
 }
 
-/// The variable that stands for a question of VS Code: `github-token` is asked for as `GITHUB_TOKEN`.
-#[must_use]
-pub fn input_variable(id: &str) -> String {
-    let letters = id.chars().map(|letter| if is_name_letter(letter) { letter.to_ascii_uppercase() } else { '_' });
+/// The variable for a word that is none: `GITHUB_TOKEN` for `github-token`.
+fn variable_like(word: &str) -> String {
+    let letters = word.chars().map(|letter| if is_name_letter(letter) { letter.to_ascii_uppercase() } else { '_' });
     let name: String = letters.collect();
     if is_name(&name) { name } else { format!("INPUT_{name}") }
 }

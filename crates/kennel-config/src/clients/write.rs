@@ -42,6 +42,14 @@ pub enum SayError {
         /// The placeholder.
         placeholder: String,
     },
+    /// The secret is where no client can fetch it.
+    #[error("`{name}` takes `{key}` from a secret store that only Kennel asks; serve it through Kennel")]
+    Reference {
+        /// The server.
+        name: String,
+        /// What holds the secret.
+        key: String,
+    },
     /// The client has no switch.
     #[error("`{name}` is turned off, which {client} cannot be told, so it is left out")]
     Off {

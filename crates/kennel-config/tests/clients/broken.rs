@@ -23,7 +23,7 @@ fn each_break_is_named_with_its_place() {
         ("missing.json", "missing.json could not be read", ""),
     ];
     for (file, place, word) in cases {
-        let gathered = read_path(&files().join("broken").join(file));
+        let gathered = read_path(&files().join("broken").join(file), None);
         assert!(gathered.found.entries.is_empty(), "{file}");
         let [problem] = gathered.problems.as_slice() else { panic!("{file}: {:?}", gathered.problems) };
         let said = problem.to_string();
@@ -38,7 +38,7 @@ fn a_broken_file_takes_nothing_from_the_others() {
     for file in ["broken/comma.json", "broken/argument.json", "directory/one.json"] {
         fs::copy(files().join(file), directory.path().join(Path::new(file).file_name().unwrap())).expect("a copy");
     }
-    let gathered = read_path(directory.path());
+    let gathered = read_path(directory.path(), None);
     let names: Vec<&str> = gathered.found.entries.iter().map(|entry| entry.name.as_str()).collect();
     assert_eq!((names, gathered.problems.len()), (vec!["one"], 2));
 }
@@ -66,6 +66,6 @@ fn what_is_no_plain_file_is_not_waited_for() {
     let pipe = directory.path().join("pipe.json");
     let status = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
     assert!(status.success());
-    let said = read_path(&pipe).problems[0].to_string();
+    let said = read_path(&pipe, None).problems[0].to_string();
     assert!(said.contains("no plain file"), "{said}");
 }

@@ -129,7 +129,7 @@ fn vs_code_has_questions_and_two_files_for_the_user() {
         {
             "name": "odd",
             "scope": "user",
-            "command": ["${config:odd.path}/bin"],
+            "command": ["${CONFIG_ODD_PATH}/bin"],
             "other.envFile": ".env",
             "other.dev": { "watch": "src/**/*.ts" },
         },
@@ -235,7 +235,7 @@ fn windsurf_has_its_own_word_for_addresses() {
             "name": "remote-http",
             "scope": "user",
             "auto": "https://windsurf.example.com/mcp",
-            "headers": { "API_KEY": "Bearer ${AUTH_TOKEN}", "FROM_FILE": "${file:/home/me/key.txt}" },
+            "headers": { "API_KEY": "Bearer ${AUTH_TOKEN}", "FROM_FILE": "${FILE_HOME_ME_KEY_TXT}" },
         },
         { "name": "older", "scope": "user", "auto": "https://older.example.com/sse" },
         {
@@ -259,7 +259,7 @@ fn open_code_has_two_layouts() {
             "name": "everything",
             "scope": "user",
             "command": ["npx", "-y", "@modelcontextprotocol/server-everything", "$${NOT_A_VARIABLE}"],
-            "env": { "TOKEN": "${MY_TOKEN}", "KEY": "${file:~/.secrets/key}", "LEVEL": "debug" },
+            "env": { "TOKEN": "${MY_TOKEN}", "KEY": "${FILE___SECRETS_KEY}", "LEVEL": "debug" },
             "call": 5.0,
         },
         {
@@ -316,7 +316,7 @@ fn zed_has_servers_of_its_own_and_of_extensions() {
 
 #[test]
 fn a_directory_may_hold_lists_single_servers_and_other_files() {
-    let gathered = read_path(&files().join("directory"));
+    let gathered = read_path(&files().join("directory"), None);
     assert!(gathered.problems.is_empty(), "{:?}", gathered.problems);
     let expected = json!([
         { "name": "toml", "scope": "file", "command": ["toml-server"] },
@@ -349,12 +349,21 @@ fn a_named_file_is_known_by_its_place_and_by_what_is_in_it() {
         ("directory/one.json", Client::Common),
     ];
     for (file, client) in cases {
-        let gathered = read_path(&files().join(file));
+        let gathered = read_path(&files().join(file), None);
         assert!(gathered.problems.is_empty(), "{file}: {:?}", gathered.problems);
         assert_eq!(gathered.found.entries.first().map(|entry| entry.origin.client), Some(client), "{file}");
     }
-    let project = read_path(&files().join("vscode/project/.vscode/mcp.json"));
+    let project = read_path(&files().join("vscode/project/.vscode/mcp.json"), None);
     assert_eq!(project.found.entries[0].origin.scope, Scope::Project(files().join("vscode/project")));
+}
+
+#[test]
+fn a_file_that_is_named_in_its_usual_place_is_the_users() {
+    let scene = Scene::new(Client::Cursor);
+    let file = scene.surroundings.home_of(Client::Cursor).expect("a file");
+    let scope = |surroundings| read_path(&file, surroundings).found.entries[0].origin.scope.clone();
+    assert_eq!(scope(Some(&scene.surroundings)), Scope::User);
+    assert_eq!(scope(None), Scope::Project(scene.surroundings.home.clone()));
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn kennel_knows_itself_in_any_dress() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("list.json");
         fs::write(&file, format!("{{\"mcpServers\": {{\"x\": {launch}}}}}")).expect("a file");
-        kennel_config::clients::read_path(&file).found.entries.remove(0)
+        kennel_config::clients::read_path(&file, None).found.entries.remove(0)
     };
     let addresses = ["127.0.0.1:7330".to_owned(), "box.lan:7330".to_owned()];
     for own in [
