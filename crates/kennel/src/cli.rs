@@ -1,10 +1,16 @@
 //! What can be said on the command line.
 
+mod clients;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kennel_box::Size;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+pub(crate) use clients::{
+    Add, ClientCommand, Connect, Consent, Export, Import, Install, OwnFile, RecordsFlag, Remove, TransportName,
+};
 
 /// Run MCP servers and other programs that nobody has reason to trust, each alone in its own box.
 #[derive(Debug, Parser)]
@@ -25,6 +31,19 @@ pub(crate) enum Command {
     Call(Box<Call>),
     /// List the tools of an MCP server with their arguments
     Tools(Box<Tools>),
+    /// Add a server to the list
+    Add(Box<Add>),
+    /// Take a server out of the list
+    Remove(Remove),
+    /// Take servers over from other clients' files
+    Import(Import),
+    /// Say servers in another client's words
+    Export(Export),
+    /// Point other clients at Kennel
+    #[command(subcommand)]
+    Client(ClientCommand),
+    /// Reach a gateway through standard input and output
+    Connect(Connect),
     /// Say what this machine offers to boxes, and prove that a box is isolated
     Doctor(Doctor),
     /// Print the completion script for a shell

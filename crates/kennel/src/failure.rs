@@ -23,6 +23,24 @@ pub(crate) enum Failure {
     /// The server could not be started; why was said when it happened.
     #[error("{0}")]
     Server(String),
+    /// A client's file cannot be used.
+    #[error(transparent)]
+    Read(#[from] kennel_config::clients::ReadError),
+    /// Kennel's own file of servers cannot be used.
+    #[error(transparent)]
+    Config(#[from] kennel_config::ConfigError),
+    /// Kennel's own file of servers is not changed.
+    #[error(transparent)]
+    Plan(#[from] kennel_config::clients::PlanError),
+    /// A file was not changed.
+    #[error(transparent)]
+    Write(#[from] kennel_config::clients::WriteError),
+    /// A change was not taken back.
+    #[error(transparent)]
+    Undo(#[from] kennel_config::clients::UndoError),
+    /// Nobody could be asked whether a file may be changed.
+    #[error("{} was not changed: there is no terminal at which to ask", .0.display())]
+    Unasked(std::path::PathBuf),
     /// An argument makes no sense.
     #[error("{0}")]
     Argument(String),
@@ -41,6 +59,7 @@ impl Failure {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Box(BoxError::Jail(error)) => error.hint().map(str::to_owned),
+            Self::Unasked(_) => Some("look at what would change with --dry-run, and say --yes".to_owned()),
             _ => None,
         }
     }

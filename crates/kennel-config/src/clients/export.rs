@@ -7,12 +7,15 @@ use super::entry::{Entry, Launch, Origin, Scope, Timeouts, Tools};
 use super::error::ReadError;
 use super::find::read_known;
 use super::lists::path_of;
-use super::text::Text;
+use super::text::{Part, Text};
 use super::write::{SayError, say};
 use std::path::{Path, PathBuf};
 
 /// What the entry is called that points a client at Kennel.
 pub const KENNEL_NAME: &str = "kennel";
+
+/// The variable that holds the token for a gateway that asks for one.
+pub const TOKEN_VARIABLE: &str = "KENNEL_TOKEN";
 
 /// A file of a client as it is and as it would be.
 #[derive(Debug)]
@@ -71,12 +74,12 @@ pub fn without(client: Client, file: &Path, before: String, name: &str) -> Resul
 /// The one entry that points a client at a gateway: its address, or a program for clients that only start programs.
 pub fn entry_for_kennel(client: Client, url: &str, program: &Path, token: Option<&str>) -> Entry {
     let launch = if let Some((_, transport)) = client.dialect().urls.first() {
-        let headers = token.map(|token| ("Authorization".to_owned(), Text::from(format!("Bearer {token}"))));
+        let headers = token.map(|token| ("Authorization".to_owned(), bearer(client, token)));
         Launch::Http { url: url.into(), headers: headers.into_iter().collect(), transport: *transport }
     } else {
         let mut env = Vec::new();
-        env.extend(token.map(|token| ("KENNEL_TOKEN".to_owned(), Text::from(token))));
-        let args = ["connect", url].map(Text::from).into();
+        env.extend(token.map(|token| (TOKEN_VARIABLE.to_owned(), Text::from(token))));
+        let args = ["connect", "--url", url].map(Text::from).into();
         Launch::Stdio { command: program.to_string_lossy().into_owned().into(), args, env, cwd: None }
     };
     Entry {
@@ -89,6 +92,15 @@ pub fn entry_for_kennel(client: Client, url: &str, program: &Path, token: Option
         description: None,
         other: Vec::new(),
     }
+}
+
+/// The token by the name of its variable where the client can fill that, and as it is where it cannot.
+fn bearer(client: Client, token: &str) -> Text {
+    let variable = Part::Variable { name: TOKEN_VARIABLE.to_owned(), default: None };
+    let text = Text(vec![Part::Literal("Bearer ".to_owned()), variable]);
+    // Codex has no placeholders, but a key of its own for this.
+    let is_sayable = client == Client::Codex || text.spelled(client.dialect().spelling).is_ok();
+    if is_sayable { text } else { Text::from(format!("Bearer {token}")) }
 }
 
 /// Whether an entry leads back to Kennel: it starts Kennel, or its address is one of the gateway's.

@@ -63,16 +63,25 @@ fn text(text: &Text) -> Result<Node, Unsayable> {
 
 /// What a variable or header is set to: a text, or a reference for what is a secret elsewhere.
 fn values(texts: &[(String, Text)]) -> Result<Node, Unsayable> {
-    let reference = |key: &str, value: String| Value::Table(vec![(key.to_owned(), Node::text(value))]).into();
-    let member = |(name, value): &(String, Text)| {
-        let node = match value.0.as_slice() {
-            [part @ Part::Input(_)] => reference("from-env", part.stand_in().unwrap_or_default()),
-            [Part::File(path)] => reference("from-file", path.replace("${", "$${")),
-            _ => text(value)?,
-        };
-        Ok((name.clone(), node))
-    };
+    let member = |(name, value): &(String, Text)| Ok((name.clone(), reference(value).map_or_else(|| text(value), Ok)?));
     Ok(Value::Table(texts.iter().map(member).collect::<Result<_, _>>()?).into())
+}
+
+/// A secret that somebody is asked for or that a file holds, with text before it or not.
+fn reference(value: &Text) -> Option<Node> {
+    let (prefix, part) = match value.0.as_slice() {
+        [part] => (None, part),
+        [Part::Literal(prefix), part] => (Some(prefix), part),
+        _ => return None,
+    };
+    let (key, place) = match part {
+        Part::Input(_) => ("from-env", part.stand_in()?),
+        Part::File(path) => ("from-file", path.replace("${", "$${")),
+        Part::Literal(_) | Part::Variable { .. } | Part::Foreign(_) => return None,
+    };
+    let members = [(key, Some(place)), ("prefix", prefix.cloned())];
+    let members = members.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Node::text(text?))));
+    Some(Value::Table(members.collect()).into())
 }
 
 /// Clients start a project's servers in the project's directory, and Kennel would not know which that is.
@@ -178,19 +187,25 @@ fn of_template(template: &Template) -> Text {
 fn of_values<'a>(
     values: impl IntoIterator<Item = (&'a String, &'a crate::Value)>,
 ) -> Result<Vec<(String, Text)>, String> {
-    let text = |(name, value): (&String, &crate::Value)| {
-        let text = match value {
-            crate::Value::Text(template) => of_template(template),
-            crate::Value::FromEnv(variable) => Text::variable(variable.clone()),
-            crate::Value::FromFile(path) => {
-                let path = of_template(path).literal().map(str::to_owned).ok_or_else(|| name.clone())?;
-                Text(vec![Part::File(path)])
-            }
-            crate::Value::FromCommand(_) | crate::Value::FromKeyring { .. } => return Err(name.clone()),
-        };
-        Ok((name.clone(), text))
+    let text = |(name, value): (&String, &crate::Value)| match of_value(value) {
+        Some(text) => Ok((name.clone(), text)),
+        None => Err(name.clone()),
     };
     values.into_iter().map(text).collect()
+}
+
+fn of_value(value: &crate::Value) -> Option<Text> {
+    match value {
+        crate::Value::Text(template) => Some(of_template(template)),
+        crate::Value::FromEnv(variable) => Some(Text::variable(variable.clone())),
+        crate::Value::FromFile(path) => Some(Text(vec![Part::File(of_template(path).literal()?.to_owned())])),
+        crate::Value::Prefixed { prefix, secret } => {
+            let mut whole = Text::from(prefix.as_str());
+            whole.0.extend(of_value(secret)?.0);
+            Some(whole)
+        }
+        crate::Value::FromCommand(_) | crate::Value::FromKeyring { .. } => None,
+    }
 }
 
 /// Where the usual file of Kennel is.

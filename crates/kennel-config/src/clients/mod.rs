@@ -31,7 +31,7 @@ pub use diff::unified;
 pub use document::{Document, Language, Node, Value};
 pub use entry::{Entry, Launch, Origin, Scope, Timeouts, Tools, Transport};
 pub use error::{ReadError, Spot};
-pub use export::{Export, KENNEL_NAME, entry_for_kennel, export, is_kennel, without};
+pub use export::{Export, KENNEL_NAME, TOKEN_VARIABLE, entry_for_kennel, export, is_kennel, without};
 pub use file::{WriteError, Written, replace};
 pub use find::{Gathered, read_client, read_known, read_path, read_text};
 pub use kennel::{entry_of, usual_file};

@@ -253,7 +253,7 @@ fn remarks(entry: &Entry) -> Vec<String> {
         for part in &text.0 {
             let what = match part {
                 Part::Literal(_) | Part::Variable { .. } => continue,
-                Part::File(_) if text.0.len() == 1 => continue,
+                Part::File(_) if matches!(text.0.as_slice(), [_] | [Part::Literal(_), _]) => continue,
                 Part::Input(id) => format!("asks for `{id}` when it starts"),
                 Part::File(path) => format!("has what is in `{path}` in the middle of a text"),
                 Part::Foreign(word) => format!("uses `{word}`, which only {} can fill", entry.origin.client),

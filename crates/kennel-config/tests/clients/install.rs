@@ -24,7 +24,7 @@ fn each_client_gets_its_own_form() {
     let cases = [
         (
             Client::ClaudeDesktop,
-            "\"command\": \"/usr/bin/kennel\",\n      \"args\": [\"connect\", \"http://127.0.0.1:7330/mcp\"]",
+            "\"command\": \"/usr/bin/kennel\",\n      \"args\": [\"connect\", \"--url\", \"http://127.0.0.1:7330/mcp\"]",
         ),
         (Client::ClaudeCode, "\"type\": \"http\",\n      \"url\": \"http://127.0.0.1:7330/mcp\""),
         (Client::Cursor, "\"url\": \"http://127.0.0.1:7330/mcp\""),
@@ -53,6 +53,18 @@ fn each_client_gets_its_own_form() {
         assert_eq!(own[0].name, KENNEL_NAME);
         let gone = without(client, &file, made.after.clone(), KENNEL_NAME).expect("an export");
         assert_eq!(gone.after.replace("\r\n", "\n").trim(), made.before.as_deref().unwrap().trim(), "{client}");
+    }
+}
+
+#[test]
+fn a_token_is_written_only_where_no_variable_can_stand_for_it() {
+    for client in Client::ALL {
+        let entry = entry_for_kennel(client, URL, Path::new("/usr/bin/kennel"), Some("token-secret-1"));
+        let file = Path::new(if client == Client::Codex { "config.toml" } else { "mcp.json" });
+        let text = export(client, file, None, &[entry]).expect("an export").after;
+        let is_written = matches!(client, Client::ClaudeDesktop | Client::Zed);
+        assert_eq!(text.contains("token-secret-1"), is_written, "{client}: {text}");
+        assert_eq!(text.contains("KENNEL_TOKEN"), client != Client::Zed, "{client}: {text}");
     }
 }
 

@@ -142,6 +142,8 @@ fn secrets_stay_and_references_are_made() {
     let scene = Scene::new(Client::VsCode);
     let (_, after) = outcomes(None, scene.entries(Client::VsCode));
     assert!(after.contains("PERPLEXITY_API_KEY = { from-env = \"PERPLEXITY_KEY\" }"), "{after}");
+    let header = "Authorization = { from-env = \"PERPLEXITY_KEY\", prefix = \"Bearer \" }";
+    assert!(after.contains(header), "{after}");
     let (_, windsurf) = outcomes(None, Scene::new(Client::Windsurf).entries(Client::Windsurf));
     assert!(windsurf.contains("FROM_FILE = { from-file = \"/home/me/key.txt\" }"), "{windsurf}");
     let (_, zed) = outcomes(None, Scene::new(Client::Zed).entries(Client::Zed));

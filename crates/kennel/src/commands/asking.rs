@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+pub(crate) use address::Address;
 pub(crate) use endpoint::{AskError, Endpoint};
 pub(crate) use listing::{Listing, Others, Tool};
 pub(crate) use nearest::did_you_mean;

@@ -2,6 +2,8 @@
 
 mod asking;
 mod call;
+mod clients;
+mod connect;
 mod console;
 mod doctor;
 mod exec;
@@ -29,6 +31,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Shown> {
         Command::Run(flags) => run::run(*flags).map_err(Shown::from),
         Command::Call(flags) => call::run(*flags).map_err(Shown::from),
         Command::Tools(flags) => tools::run(*flags).map_err(Shown::from),
+        Command::Add(flags) => clients::add(*flags).map_err(Shown::from),
+        Command::Remove(flags) => clients::remove(&flags).map_err(Shown::from),
+        Command::Import(flags) => clients::import(&flags).map_err(Shown::from),
+        Command::Export(flags) => clients::export(&flags).map_err(Shown::from),
+        Command::Client(command) => clients::client(command).map_err(Shown::from),
+        Command::Connect(flags) => connect::run(&flags).map_err(Shown::from),
         Command::Doctor(flags) => doctor::run(&flags).map_err(Shown::from),
         Command::Completions { shell } => {
             let mut script = Vec::new();
