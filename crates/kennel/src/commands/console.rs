@@ -1,111 +1,159 @@
-//! What `kennel run` says on standard error: for people, or as JSON for programs.
+//! Owns what is said about one server: to people or programs on standard error, and to whoever asks a gateway later.
+
+mod output;
+mod ring;
 
 use kennel_hub::Observer;
 use kennel_supervisor::{Failure, LifecycleEvent, Next, Noise, Phase, State};
+use serde::Serialize;
 use serde_json::{Value, json};
-use std::io::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(crate) use output::{Format, Naming, Output};
+pub(crate) use ring::Ring;
 
 /// The shortest value of a variable that is looked for in output: shorter ones are no secrets, and are everywhere.
 const SHORTEST_SECRET: usize = 6;
 /// How much of a line of a server is shown.
 const MOST_SHOWN: usize = 4096;
-
 /// How often people hear how an install gets on.
 const NEWS_INTERVAL: Duration = Duration::from_secs(1);
-/// How many lines wait for a reader of standard error that is slow.
-const MOST_WAITING: usize = 1024;
-/// How long such a reader is waited for at the end.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How much of what a server has printed is kept.
+const KEPT_LINES: usize = 500;
+const KEPT_BYTES: usize = 64 << 10;
 
-/// Writes what happens. Whoever says something never waits for whoever reads it: what is too much is dropped.
+/// Says what happens to one server, or to Kennel itself.
 pub(crate) struct Console {
-    server: String,
-    format: Format,
-    /// Values that were passed to the server and must not be seen.
-    secrets: Vec<String>,
+    /// Whom it is about; nobody in particular if `None`.
+    server: Option<String>,
+    output: Arc<Output>,
+    /// Values that were passed to the server and must not be seen, the longest first.
+    secrets: Mutex<Vec<String>>,
     /// When people were last told how an install gets on.
     told: Mutex<Option<Instant>>,
-    lines: SyncSender<Line>,
-    dropped: AtomicU64,
+    /// What the server has printed, and what went wrong with it.
+    log: Ring<LogLine>,
 }
 
-enum Line {
-    Text(String),
-    /// Everything before is written; tell so.
-    Flush(SyncSender<()>),
+/// One line of the log of a server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct LogLine {
+    /// Seconds since 1970.
+    pub(crate) time: f64,
+    /// The process it is from.
+    pub(crate) instance: String,
+    /// Who said it.
+    pub(crate) source: LogSource,
+    /// What was said.
+    pub(crate) text: String,
 }
 
-/// For whom it writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    People,
-    Json,
+/// Who has said a line of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LogSource {
+    /// The server, on its standard error.
+    Stderr,
+    /// Kennel, of the server.
+    Kennel,
 }
 
 impl Console {
-    pub(crate) fn new(server: &str, format: Format, secrets: impl IntoIterator<Item = String>) -> Self {
-        let secrets = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET).collect();
-        let (lines, written) = sync_channel(MOST_WAITING);
-        // It ends with the console, or with Kennel if standard error is stuck.
-        std::thread::spawn(move || write_all(&written));
-        let (told, dropped) = (Mutex::default(), AtomicU64::new(0));
-        Self { server: server.to_owned(), format, secrets, told, lines, dropped }
+    /// A console for a server.
+    pub(crate) fn new(server: &str, output: &Arc<Output>) -> Self {
+        Self::about(Some(server.to_owned()), output)
     }
 
-    /// Waits until all is written, unless that takes too long.
-    pub(crate) fn flush(&self) {
-        let (done, written) = sync_channel(1);
-        if self.lines.try_send(Line::Flush(done)).is_ok() {
-            let _ = written.recv_timeout(LAST_WORDS);
+    /// A console for what concerns no server in particular.
+    pub(crate) fn of_kennel(output: &Arc<Output>) -> Self {
+        Self::about(None, output)
+    }
+
+    fn about(server: Option<String>, output: &Arc<Output>) -> Self {
+        let (secrets, told) = (Mutex::default(), Mutex::default());
+        Self { server, output: Arc::clone(output), secrets, told, log: Ring::new(KEPT_LINES, KEPT_BYTES) }
+    }
+
+    /// Keeps these values out of all that is said from now on, beside those before.
+    pub(crate) fn hide<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
+        let mut hidden = lock(&self.secrets);
+        for secret in secrets {
+            if secret.len() >= SHORTEST_SECRET && !hidden.iter().any(|known| known == secret) {
+                hidden.push(secret.to_owned());
+            }
         }
+        // Where one is in another, the rest of the longer one would be seen.
+        hidden.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    }
+
+    /// What the server has printed, and what went wrong with it.
+    pub(crate) fn log(&self) -> &Ring<LogLine> {
+        &self.log
     }
 
     /// Says something for people, and the same in members for programs.
     pub(crate) fn say(&self, event: &str, text: &str, members: Value) {
-        match self.format {
-            Format::People => self.write(&format!("kennel: {text}")),
-            Format::Json => {
-                let mut object = json!({ "time": now(), "event": event, "server": self.server, "text": text });
-                if let (Some(object), Value::Object(members)) = (object.as_object_mut(), members) {
-                    object.extend(members);
-                }
-                self.write(&object.to_string());
-            }
+        let text = self.hidden(text);
+        if self.output.keeps_events() || self.output.format() == Format::Json {
+            self.record(event, &text, members);
+        }
+        if self.output.format() == Format::People {
+            let about = self.server.as_ref().filter(|_| self.output.naming() == Naming::Each);
+            let about = about.map_or_else(String::new, |server| format!("{server}: "));
+            self.output.write(format!("kennel: {about}{text}"));
         }
     }
 
     /// Says something that only people need.
     pub(crate) fn tell(&self, text: &str) {
-        if self.format == Format::People {
-            self.write(text);
+        if self.output.format() == Format::People {
+            self.output.write(self.hidden(text));
         }
     }
 
-    fn write(&self, text: &str) {
+    /// Says something that only programs need.
+    fn record(&self, event: &str, text: &str, members: Value) {
+        let mut object = json!({ "time": output::now(), "event": event, "server": self.server, "text": text });
+        if let (Some(object), Value::Object(members)) = (object.as_object_mut(), members) {
+            object.extend(members.into_iter().map(|(name, mut value)| {
+                self.hide_in(&mut value);
+                (name, value)
+            }));
+        }
+        if self.output.format() == Format::Json {
+            self.output.write(object.to_string());
+        }
+        self.output.keep(object);
+    }
+
+    fn note(&self, instance: &str, source: LogSource, text: &str) {
+        let line = LogLine { time: output::now(), instance: instance.to_owned(), source, text: text.to_owned() };
+        self.log.push(line, instance.len() + text.len());
+    }
+
+    fn hidden(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for secret in &self.secrets {
-            text = text.replace(secret.as_str(), "•••");
+        for secret in lock(&self.secrets).iter() {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), "•••");
+            }
         }
-        let dropped = self.dropped.swap(0, Ordering::Relaxed);
-        if dropped > 0 {
-            let note = format!("{dropped} lines before this were dropped: standard error is read too slowly");
-            text = match self.format {
-                Format::People => format!("{text}\nkennel: {note}"),
-                Format::Json => format!("{text}\n{}", json!({ "time": now(), "event": "dropped", "text": note })),
-            };
-        }
-        if self.lines.try_send(Line::Text(text)).is_err() {
-            self.dropped.fetch_add(dropped + 1, Ordering::Relaxed);
+        text
+    }
+
+    fn hide_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.hidden(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.hide_in(value)),
+            Value::Object(members) => members.values_mut().for_each(|value| self.hide_in(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
     /// Whether people have not heard of an install for a while.
     fn is_due(&self) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut told = lock(&self.told);
         let due = told.is_none_or(|told| told.elapsed() >= NEWS_INTERVAL);
         if due {
             *told = Some(Instant::now());
@@ -116,13 +164,16 @@ impl Console {
 
 impl Observer for Console {
     fn lifecycle(&self, instance: &str, event: &LifecycleEvent) {
-        if self.format == Format::Json {
-            return self.say("lifecycle", &event.cause, json!({ "instance": instance, "lifecycle": event }));
+        if self.output.keeps_events() || self.output.format() == Format::Json {
+            let members = json!({ "instance": instance, "lifecycle": event });
+            self.record("lifecycle", &self.hidden(&event.cause), members);
         }
         // People hear of what keeps them waiting; what failed is said by `failed`.
         let is_progress = event.phase == Phase::Install && event.cause != Phase::Install.as_str();
-        if event.state == State::Starting && is_progress && self.is_due() {
-            self.say("lifecycle", &event.cause, Value::Null);
+        if event.state == State::Starting && is_progress && self.is_due() && self.output.format() == Format::People {
+            let about = self.server.as_ref().filter(|_| self.output.naming() == Naming::Each);
+            let about = about.map_or_else(String::new, |server| format!("{server}: "));
+            self.output.write(format!("kennel: {about}{}", self.hidden(&event.cause)));
         }
     }
 
@@ -133,14 +184,26 @@ impl Observer for Console {
             Next::Never => "it is not tried again".to_owned(),
         };
         let text = format!("{instance} failed in phase {failure}\n{next}").replace('\n', "\n  ");
+        self.note(instance, LogSource::Kennel, &self.hidden(&text));
         self.say("failed", &text, json!({ "instance": instance, "failure": failure, "next": next }));
     }
 
     fn diagnostics(&self, instance: &str, line: &[u8]) {
-        let line = shown(line);
-        match self.format {
-            Format::People => self.write(&format!("[{}] {line}", self.server)),
-            Format::Json => self.say("diagnostics", &line, json!({ "instance": instance })),
+        let line = self.hidden(&shown(line));
+        self.note(instance, LogSource::Stderr, &line);
+        match self.output.format() {
+            Format::People => {
+                let server = self.server.as_deref().unwrap_or_default();
+                self.output.write(format!("[{server}] {line}"));
+            }
+            // Not among the events that are kept: there is a log for this.
+            Format::Json => {
+                let object = json!({
+                    "time": output::now(), "event": "diagnostics", "server": self.server, "text": line,
+                    "instance": instance,
+                });
+                self.output.write(object.to_string());
+            }
         }
     }
 
@@ -151,17 +214,8 @@ impl Observer for Console {
             }
             Noise::TooLong { length, .. } => format!("{instance} wrote a line of {length} bytes, which is too long"),
         };
+        self.note(instance, LogSource::Kennel, &self.hidden(&text));
         self.say("noise", &text, json!({ "instance": instance }));
-    }
-}
-
-fn write_all(lines: &Receiver<Line>) {
-    for line in lines {
-        match line {
-            // Whoever has closed standard error does not want to know.
-            Line::Text(text) => drop(writeln!(std::io::stderr(), "{text}")),
-            Line::Flush(done) => drop(done.try_send(())),
-        }
     }
 }
 
@@ -172,8 +226,10 @@ fn shown(line: &[u8]) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }
 
-/// Seconds since 1970, with milliseconds.
-fn now() -> f64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (since.as_secs_f64() * 1000.0).round() / 1000.0
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[path = "console_tests.rs"]
+mod tests;

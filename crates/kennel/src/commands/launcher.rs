@@ -1,10 +1,12 @@
-//! Makes the processes of one server: installs its package if need be, plans its box, starts it.
+//! Makes the processes of one server: fetches its secrets, installs its package if need be, plans its box, starts it.
 
-use crate::cli::BoxFlags;
 use crate::commands::console::Console;
+use crate::commands::definition::Definition;
 use crate::commands::sandbox;
+use crate::commands::server::Ground;
 use crate::failure::Failure;
-use kennel_box::{BoxPlan, Command, Engine, HostView, MountRules, infer};
+use kennel_box::{BoxPlan, BoxSpec, Command, Engine, HostView, MountRules, infer};
+use kennel_config::{Resolved, ResolvedLaunch, ResolvedProcess, Secret, Sources};
 use kennel_exec::{Attachment, StartRequest};
 use kennel_packages::{Hint, InstallContext, InstallError, InstallProgress, Installed, PackageCommand, Refresh, Store};
 use kennel_supervisor::{BoxLauncher, LaunchFailure, LaunchFuture, LaunchSteps, Launcher, Permanence, Phase};
@@ -13,35 +15,31 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
-/// Everything that is known of the server before anything of it is started.
-pub(crate) struct Definition {
-    pub(crate) command: Vec<OsString>,
-    pub(crate) sandbox: BoxFlags,
-    pub(crate) inference: Inference,
-    /// Where packages are installed.
-    pub(crate) store: PathBuf,
-    pub(crate) refresh: Refresh,
-    /// How long an install may take.
-    pub(crate) install_budget: Duration,
-}
-
-/// Whether paths that the command names are granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inference {
-    Granted,
-    Off,
-}
-
-/// Starts processes of one server. What has to be found out is found out at the first start.
+/// Starts processes of one server. What it refers to is fetched for each; what follows from it is found out once, as long as
+/// that stays the same.
 pub(crate) struct ServerLauncher {
-    definition: Definition,
+    definition: Arc<Definition>,
     attachment: Arc<Attachment>,
     console: Arc<Console>,
-    /// Makes the boxes in which packages are installed.
+    /// Makes the boxes in which packages are installed: whatever a server runs in, its package is installed in a box.
     installer: Arc<dyn Engine>,
-    prepared: OnceCell<BoxLauncher>,
+    /// Where packages are installed.
+    store: PathBuf,
+    /// How long an install may take.
+    install_budget: Duration,
+    sources: Arc<dyn Sources + Send + Sync>,
+    /// Held while one start prepares what the others can use.
+    prepared: Mutex<Option<Prepared>>,
+}
+
+/// What was found out for a start.
+struct Prepared {
+    process: ResolvedProcess,
+    launcher: Arc<BoxLauncher>,
+    /// How many there were before: names of processes are used once.
+    number: u64,
 }
 
 /// What runs, whichever way it was found.
@@ -58,32 +56,95 @@ impl ServerLauncher {
         definition: Definition,
         attachment: Arc<Attachment>,
         console: Arc<Console>,
-        installer: Arc<dyn Engine>,
+        ground: &Ground,
+        install_budget: Duration,
     ) -> Self {
-        Self { definition, attachment, console, installer, prepared: OnceCell::new() }
+        Self {
+            definition: Arc::new(definition),
+            attachment,
+            console,
+            installer: Arc::clone(&ground.native),
+            store: ground.data.join("store"),
+            install_budget,
+            sources: Arc::clone(&ground.sources),
+            prepared: Mutex::default(),
+        }
     }
 
-    async fn prepare(&self, steps: &dyn LaunchSteps) -> Result<BoxLauncher, LaunchFailure> {
-        let command = &self.definition.command;
-        let recognised = PackageCommand::recognise(command)
+    async fn prepare(&self, steps: &dyn LaunchSteps) -> Result<Arc<BoxLauncher>, LaunchFailure> {
+        let process = self.resolve(steps).await?;
+        let mut prepared = self.prepared.lock().await;
+        if let Some(known) = prepared.as_ref().filter(|known| known.process == process) {
+            return Ok(Arc::clone(&known.launcher));
+        }
+        let number = prepared.as_ref().map_or(0, |before| before.number + 1);
+        let launcher = Arc::new(self.plan_for(&process, number, steps).await?);
+        *prepared = Some(Prepared { process, launcher: Arc::clone(&launcher), number });
+        Ok(launcher)
+    }
+
+    /// Fetches what the definition refers to.
+    async fn resolve(&self, steps: &dyn LaunchSteps) -> Result<ResolvedProcess, LaunchFailure> {
+        let (definition, sources) = (Arc::clone(&self.definition), Arc::clone(&self.sources));
+        // A program or a keyring may take its time.
+        let fetching = tokio::task::spawn_blocking(move || {
+            definition.server.resolve(&definition.name, &definition.directory, &*sources)
+        });
+        let resolved = tokio::select! {
+            resolved = fetching => resolved,
+            () = steps.cancelled().cancelled() => {
+                let text = "fetching what the definition refers to was called off".to_owned();
+                return Err(failure(Phase::CreateBox, text, Permanence::Transient));
+            }
+        };
+        let resolved = resolved
+            .map_err(|error| failure(Phase::CreateBox, error.to_string(), Permanence::Transient))?
+            .map_err(|error| failure(Phase::CreateBox, error.to_string(), Permanence::Permanent))?;
+        let Resolved { launch, secrets, warnings } = resolved;
+        self.console.hide(secrets.iter().map(Secret::expose));
+        for warning in warnings {
+            self.console.say("secret", &warning, json!({}));
+        }
+        match launch {
+            ResolvedLaunch::Process(process) => Ok(*process),
+            ResolvedLaunch::Upstream(_) => {
+                let text = "this server runs elsewhere; there is nothing to start".to_owned();
+                Err(failure(Phase::CreateBox, text, Permanence::Permanent))
+            }
+        }
+    }
+
+    async fn plan_for(
+        &self,
+        process: &ResolvedProcess,
+        number: u64,
+        steps: &dyn LaunchSteps,
+    ) -> Result<BoxLauncher, LaunchFailure> {
+        let words: Vec<OsString> = process.command.iter().map(OsString::from).collect();
+        let recognised = PackageCommand::recognise(&words)
             .map_err(|error| failure(Phase::Install, error.to_string(), Permanence::Permanent))?;
         let run = match recognised {
-            Some(package) => self.install(&package, steps).await?.into(),
-            None => Runnable::of(command)
+            Some(package) => self.install(&package, process, steps).await?.into(),
+            None => Runnable::of(&words)
                 .ok_or_else(|| failure(Phase::CreateBox, "no command was given".to_owned(), Permanence::Permanent))?,
         };
-        let plan = self.plan(&run).map_err(|error| LaunchFailure {
+        let plan = self.plan(process, &run).map_err(|error| LaunchFailure {
             hint: error.hint(),
             ..failure(Phase::CreateBox, error.to_string(), Permanence::Permanent)
         })?;
         let Runnable { program, args, env, .. } = run;
         let command = Command { program, args, env, ..Command::default() };
         let request = StartRequest { plan: Arc::new(plan), command };
-        Ok(BoxLauncher::new(Arc::clone(&self.attachment), "server", request))
+        Ok(BoxLauncher::new(Arc::clone(&self.attachment), format!("server{number}"), request))
     }
 
     /// Has the package in the store, from before or from now on.
-    async fn install(&self, package: &PackageCommand, steps: &dyn LaunchSteps) -> Result<Installed, LaunchFailure> {
+    async fn install(
+        &self,
+        package: &PackageCommand,
+        process: &ResolvedProcess,
+        steps: &dyn LaunchSteps,
+    ) -> Result<Installed, LaunchFailure> {
         let failed = |error: InstallError| {
             let permanence = match &error {
                 InstallError::Failed { hint: Hint::Offline | Hint::Unknown | Hint::DiskFull, .. }
@@ -94,15 +155,15 @@ impl ServerLauncher {
             failure(Phase::Install, error.to_string(), permanence)
         };
         steps.entered(Phase::Install);
-        let host = HostView::current();
-        let store = Store::open(&self.definition.store).map_err(failed)?;
+        let host = self.host();
+        let store = Store::open(&self.store).map_err(failed)?;
         let variables: Vec<_> = std::env::vars_os().collect();
         let context = InstallContext {
             engine: Arc::clone(&self.installer),
             host: &host,
             variables: &variables,
-            budget: self.definition.install_budget,
-            refresh: self.definition.refresh,
+            budget: self.install_budget,
+            refresh: if process.refresh { Refresh::Now } else { Refresh::Never },
         };
         let progress = Steps(steps);
         let installed = tokio::select! {
@@ -119,12 +180,12 @@ impl ServerLauncher {
         Ok(installed)
     }
 
-    fn plan(&self, run: &Runnable) -> Result<BoxPlan, Failure> {
-        let host = HostView::current();
+    fn plan(&self, process: &ResolvedProcess, run: &Runnable) -> Result<BoxPlan, Failure> {
+        let host = self.host();
         let rules = MountRules::for_user(&host.home);
-        let mut spec = sandbox::spec(&self.definition.sandbox, &host.cwd)?;
+        let mut spec: BoxSpec = process.spec.clone();
         spec.mounts.extend(run.reads.iter().cloned().map(sandbox::read_only));
-        if self.definition.inference == Inference::Granted {
+        if process.infer {
             let words: Vec<OsString> = [&run.program].into_iter().chain(&run.args).cloned().collect();
             let inferred = infer(&words, &host, &rules);
             for (path, why) in inferred.refused {
@@ -144,12 +205,17 @@ impl ServerLauncher {
         let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
         Ok(spec.plan(&host, &rules, &programs)?)
     }
+
+    /// This machine, seen from where the definition is.
+    fn host(&self) -> HostView {
+        HostView { cwd: self.definition.directory.clone(), ..HostView::current() }
+    }
 }
 
 impl Launcher for ServerLauncher {
     fn launch<'a>(&'a self, steps: &'a dyn LaunchSteps) -> LaunchFuture<'a> {
         Box::pin(async move {
-            let launcher = self.prepared.get_or_try_init(|| self.prepare(steps)).await?;
+            let launcher = self.prepare(steps).await?;
             launcher.launch(steps).await
         })
     }

@@ -3,6 +3,7 @@
 use crate::cli::Run;
 use crate::commands::console::Format;
 use crate::commands::server::{Memory, Server};
+use crate::commands::service::{Hangup, runtime, stop_signals, token};
 use crate::commands::snippets;
 use crate::failure::Failure;
 use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token, serve_stdio};
@@ -11,16 +12,10 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(flags: Run) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers())
-        .enable_all()
-        .build()
-        .map_err(|source| Failure::System { what: "starting the event loop", source })?;
+    let runtime = runtime()?;
     let code = runtime.block_on(serve(flags));
     // Reading standard input cannot be interrupted; nobody waits for it any more.
     runtime.shutdown_background();
@@ -28,7 +23,7 @@ pub(crate) fn run(flags: Run) -> Result<ExitCode, Failure> {
 }
 
 async fn serve(flags: Run) -> Result<ExitCode, Failure> {
-    let stop = stop_signals()?;
+    let stop = stop_signals(Hangup::Stops)?;
     let format = if flags.json { Format::Json } else { Format::People };
     let limits = Limits {
         message_bytes: usize::try_from(flags.server.max_message.bytes()).unwrap_or(usize::MAX),
@@ -36,8 +31,8 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
         ..Limits::default()
     };
     if flags.stdio {
-        let server = Server::new(flags.server, flags.command, format, Memory::Kept)?;
-        serve_stdio(Endpoint::Server(server.hub.clone()), tokio::io::stdin(), tokio::io::stdout(), &limits, &stop)
+        let server = Server::new(&flags.server, &flags.command, format, Memory::Kept)?;
+        serve_stdio(Endpoint::Server(server.hub().clone()), tokio::io::stdin(), tokio::io::stdout(), &limits, &stop)
             .await;
         server.shutdown().await;
         return Ok(ExitCode::SUCCESS);
@@ -51,8 +46,8 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
     // Before anything is installed or started, so that clients can connect from the beginning and nobody takes the port.
     let gateway = Gateway::bind(Settings { listen: flags.listen, access, limits }).await?;
     let address = gateway.address();
-    let server = Server::new(flags.server, flags.command, format, Memory::Kept)?;
-    let serving = tokio::spawn(gateway.serve(Arc::new(server.hub.clone()), stop.clone()));
+    let server = Server::new(&flags.server, &flags.command, format, Memory::Kept)?;
+    let serving = tokio::spawn(gateway.serve(Arc::new(server.hub().clone()), stop.clone()));
     let outcome = tokio::select! {
         outcome = prove(&server) => outcome,
         () = stop.cancelled() => Ok(()),
@@ -60,7 +55,7 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
     if outcome.is_ok() && !stop.is_cancelled() {
         announce(&server, &format!("http://{address}"), token.as_deref());
         stop.cancelled().await;
-        server.console.say("stopping", "stopping", json!({}));
+        server.console().say("stopping", "stopping", json!({}));
     }
     stop.cancel();
     // First the doors, so that no call comes for what is being stopped.
@@ -71,12 +66,12 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
 
 /// Starts the server once, unless it is known from before, so that whoever typed the command sees whether it works.
 async fn prove(server: &Server) -> Result<(), Failure> {
-    if server.hub.is_known() {
-        server.hub.warm();
+    if server.hub().is_known() {
+        server.hub().warm();
         return Ok(());
     }
-    server.console.say("starting", &format!("starting {}", server.name), json!({}));
-    match server.hub.try_out().await {
+    server.console().say("starting", &format!("starting {}", server.name), json!({}));
+    match server.hub().try_out().await {
         Ok(_) => Ok(()),
         // The console has said why.
         Err(text) => Err(Failure::Server(text)),
@@ -85,57 +80,17 @@ async fn prove(server: &Server) -> Result<(), Failure> {
 
 fn announce(server: &Server, url: &str, token: Option<&str>) {
     let mcp = format!("{url}/mcp");
-    server.console.say(
+    server.console().say(
         "serving",
         &format!("{} is served at {mcp}", server.name),
         json!({ "url": mcp, "token": token }),
     );
     let socket = url.replacen("http", "ws", 1);
-    server.console.tell(&format!("\n  WebSocket    {socket}/ws\n  JSON-RPC     {url}/rpc (no handshake needed)\n"));
+    server.console().tell(&format!("\n  WebSocket    {socket}/ws\n  JSON-RPC     {url}/rpc (no handshake needed)\n"));
     if let Some(token) = token {
-        server.console.tell(&format!("  Token        {token} (made for this run; send it as Authorization: Bearer)\n"));
+        server
+            .console()
+            .tell(&format!("  Token        {token} (made for this run; send it as Authorization: Bearer)\n"));
     }
-    server.console.tell(&snippets::text(&server.name, &mcp, token));
-}
-
-/// A new secret: 192 random bits.
-fn token() -> Result<String, Failure> {
-    let mut bytes = [0; 24];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::System { what: "making a token", source: std::io::Error::other(error) })?;
-    Ok(bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect())
-}
-
-/// Cancelled by the first signal that asks to stop; the second one ends Kennel at once, and the kernel all its boxes.
-fn stop_signals() -> Result<CancellationToken, Failure> {
-    let failed = |source| Failure::System { what: "catching signals", source };
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
-    let stop = CancellationToken::new();
-    let asked = stop.clone();
-    tokio::spawn(async move {
-        loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
-            }
-            if asked.is_cancelled() {
-                std::process::exit(130);
-            }
-            asked.cancel();
-        }
-    });
-    Ok(stop)
-}
-
-/// How many threads serve clients: half as many as there are processors, because the servers need the others, and on few
-/// processors threads cost more by waking each other than they bring.
-fn workers() -> usize {
-    (std::thread::available_parallelism().map_or(1, usize::from) / 2).clamp(1, 8)
+    server.console().tell(&snippets::text(&server.name, &mcp, token));
 }

@@ -1,11 +1,11 @@
-//! From the flags of a command to the plan of a box.
+//! From what is said of a box, in flags or in a definition, to its plan.
 
 use crate::cli::{BoxFlags, EngineName, OnOff, ProfileName, WallName};
+use crate::commands::definition::no_variable;
 use crate::failure::Failure;
 use kennel_box::{AccessMode, BoxPlan, BoxSpec, EngineKind, HostView, MountRules, MountSpec, Network, Profile, Wall};
 use kennel_jail::Isolation;
 use std::collections::BTreeMap;
-use std::env::VarError;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -34,11 +34,6 @@ pub(crate) fn read_only(path: PathBuf) -> MountSpec {
     MountSpec { host_path: path, mount_path: None, mode: AccessMode::ReadOnly }
 }
 
-/// The values of the variables that are passed to the box, which output must not show.
-pub(crate) fn passed_on(flags: &BoxFlags) -> Vec<String> {
-    flags.env.iter().filter_map(|text| variable(text).ok()).map(|(_, value)| value).collect()
-}
-
 /// The way in which the box will be made if all goes well, known before it is planned.
 pub(crate) fn first_isolation(flags: &BoxFlags) -> Isolation {
     match flags.engine {
@@ -50,21 +45,9 @@ pub(crate) fn first_isolation(flags: &BoxFlags) -> Isolation {
 pub(crate) fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
     let mounts = |paths: &[PathBuf], mode| paths.iter().map(move |path| mount(path, mode, cwd)).collect::<Vec<_>>();
     Ok(BoxSpec {
-        engine: match flags.engine {
-            EngineName::Native => EngineKind::Native,
-            EngineName::Host => EngineKind::Host,
-        },
-        profile: match flags.profile {
-            ProfileName::Default => Profile::Default,
-            ProfileName::Offline => Profile::Offline,
-            ProfileName::OfflineReadonly => Profile::OfflineReadonly,
-            ProfileName::NetworkBasic => Profile::NetworkBasic,
-            ProfileName::NetworkExtended => Profile::NetworkExtended,
-        },
-        network: flags.network.map(|network| match network {
-            OnOff::Off => Network::Off,
-            OnOff::On => Network::On,
-        }),
+        engine: engine_of(flags.engine),
+        profile: profile_of(flags.profile),
+        network: flags.network.map(network_of),
         mounts: [mounts(&flags.read, AccessMode::ReadOnly), mounts(&flags.write, AccessMode::ReadWrite)].concat(),
         workdir: flags.cwd.as_ref().map(|path| normal(&cwd.join(path))),
         env: flags.env.iter().map(|text| variable(text)).collect::<Result<BTreeMap<_, _>, _>>()?,
@@ -78,7 +61,31 @@ pub(crate) fn spec(flags: &BoxFlags, cwd: &Path) -> Result<BoxSpec, Failure> {
     })
 }
 
-fn wall_of(name: WallName) -> Wall {
+pub(crate) fn engine_of(name: EngineName) -> EngineKind {
+    match name {
+        EngineName::Native => EngineKind::Native,
+        EngineName::Host => EngineKind::Host,
+    }
+}
+
+pub(crate) fn profile_of(name: ProfileName) -> Profile {
+    match name {
+        ProfileName::Default => Profile::Default,
+        ProfileName::Offline => Profile::Offline,
+        ProfileName::OfflineReadonly => Profile::OfflineReadonly,
+        ProfileName::NetworkBasic => Profile::NetworkBasic,
+        ProfileName::NetworkExtended => Profile::NetworkExtended,
+    }
+}
+
+pub(crate) fn network_of(network: OnOff) -> Network {
+    match network {
+        OnOff::Off => Network::Off,
+        OnOff::On => Network::On,
+    }
+}
+
+pub(crate) fn wall_of(name: WallName) -> Wall {
     match name {
         WallName::Namespaces => Wall::Namespaces,
         WallName::Cpu => Wall::Cpu,
@@ -86,7 +93,7 @@ fn wall_of(name: WallName) -> Wall {
 }
 
 /// `PATH` or `PATH:PLACE`; a colon that no absolute place follows belongs to the path.
-fn mount(text: &Path, mode: AccessMode, cwd: &Path) -> MountSpec {
+pub(crate) fn mount(text: &Path, mode: AccessMode, cwd: &Path) -> MountSpec {
     let bytes = text.as_os_str().as_bytes();
     let split = bytes.windows(2).rposition(|pair| pair == b":/").filter(|_| !text.exists());
     let part = |bytes| PathBuf::from(OsString::from(OsStr::from_bytes(bytes)));
@@ -119,11 +126,6 @@ fn variable(text: &str) -> Result<(String, String), Failure> {
     }
     match std::env::var(text) {
         Ok(value) => Ok((text.to_owned(), value)),
-        Err(VarError::NotPresent) => {
-            Err(Failure::Argument(format!("--env {text}: you have no such variable; write {text}=VALUE")))
-        }
-        Err(VarError::NotUnicode(_)) => {
-            Err(Failure::Argument(format!("--env {text}: its value is not UTF-8; encode it and write {text}=VALUE")))
-        }
+        Err(error) => Err(no_variable(text, &error)),
     }
 }

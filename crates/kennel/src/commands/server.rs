@@ -1,25 +1,23 @@
-//! From the flags of a command to a hub that serves one MCP server.
+//! From the definition of a server to a hub that serves it, and what all servers of one Kennel stand on.
 
-use crate::cli::{EngineName, EraName, ModelName, ServerFlags};
-use crate::commands::console::{Console, Format};
-use crate::commands::launcher::{Definition, Inference, ServerLauncher};
-use crate::commands::naming::name_of;
-use crate::commands::sandbox;
+use crate::cli::ServerFlags;
+use crate::commands::console::{Console, Format, Naming, Output};
+use crate::commands::definition::Definition;
+use crate::commands::launcher::ServerLauncher;
 use crate::failure::Failure;
 use kennel_box::{Engine, EngineKind, NativeEngine};
+use kennel_config::{Era, Launch, Model, Sources, SystemSources};
 use kennel_exec::{Executor, SessionId, Stop};
 use kennel_hub::{CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeouts};
 use kennel_jail::Helper;
-use kennel_packages::Refresh;
 use kennel_state::Store;
-use kennel_supervisor::{Backoff, RestartBudget};
-use kennel_wire::Era;
+use kennel_supervisor::{Backoff, PhaseBudgets, RestartBudget};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether what the server offers is remembered from one run to the next.
+/// Whether what servers offer is remembered from one run to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
     /// Yes, so that clients see it before the server is ready.
@@ -28,141 +26,201 @@ pub(crate) enum Memory {
     None,
 }
 
-/// A hub and what it stands on.
-pub(crate) struct Server {
-    pub(crate) name: String,
+/// What all servers stand on: each engine with its one helper, the state, and where output goes.
+pub(crate) struct Ground {
+    pub(crate) output: Arc<Output>,
+    pub(crate) native: Arc<dyn Engine>,
+    host: Arc<dyn Engine>,
+    /// Where packages and the state are.
+    pub(crate) data: PathBuf,
+    /// What is kept from this run.
+    pub(crate) store: Option<Store>,
+    /// Where secrets come from.
+    pub(crate) sources: Arc<dyn Sources + Send + Sync>,
+}
+
+impl Ground {
+    /// Nothing is started yet; the state is opened in the background.
+    pub(crate) fn new(output: Arc<Output>, data: PathBuf, memory: Memory) -> Self {
+        let engine = |kind| -> Arc<dyn Engine> { Arc::new(NativeEngine::new(kind, Helper::own_program())) };
+        let store = match memory {
+            Memory::Kept => Some(state(&data, &output)),
+            Memory::None => None,
+        };
+        let (native, host) = (engine(EngineKind::Native), engine(EngineKind::Host));
+        Self { output, native, host, data, store, sources: Arc::new(SystemSources::default()) }
+    }
+
+    fn engine(&self, kind: EngineKind) -> Arc<dyn Engine> {
+        match kind {
+            EngineKind::Native => Arc::clone(&self.native),
+            EngineKind::Host => Arc::clone(&self.host),
+        }
+    }
+
+    /// Writes what is still to be written, when all servers have ended.
+    pub(crate) async fn close(&self) {
+        if let Some(store) = &self.store {
+            // What could not be written was said.
+            let _ = store.close().await;
+        }
+        self.output.flush();
+    }
+}
+
+/// A server that can be called: its hub, and what its processes belong to.
+pub(crate) struct Assembled {
     pub(crate) hub: Hub,
     pub(crate) console: Arc<Console>,
     executor: Executor,
-    /// What is kept from this run.
-    store: Option<Store>,
+}
+
+impl Assembled {
+    /// Wires up one server; nothing of it is started yet. Must be called within a tokio runtime.
+    pub(crate) fn new(definition: Definition, ground: &Ground) -> Result<Self, Failure> {
+        let Launch::Process(process) = &definition.server.launch else {
+            let text = "servers with `url` are not served yet; give it a `command`, or connect clients to it directly";
+            return Err(Failure::Argument(format!("{}: {text}", definition.title)));
+        };
+        let console = Arc::new(Console::new(&definition.title, &ground.output));
+        let kind = process.sandbox.engine;
+        let (settings, supervision) = settings(&definition, ground);
+        supervision.check().map_err(|error| Failure::Argument(error.to_string()))?;
+        let limits = kennel_exec::Limits {
+            message_bytes: supervision.line_bytes,
+            retained_bytes: supervision.line_bytes,
+            pending_write_bytes: settings.limits.message_bytes,
+            processes: settings.limits.instances.saturating_mul(2),
+            finished_kept: Duration::from_secs(1),
+            ..kennel_exec::Limits::default()
+        };
+        // One for each server, for the bounds differ; what costs something, the helper, belongs to the engine.
+        let executor =
+            Executor::new(ground.engine(kind), limits).map_err(|error| Failure::Argument(error.to_string()))?;
+        let attachment =
+            executor.open(SessionId::new("kennel")).map_err(|error| Failure::Argument(error.to_string()))?;
+        if kind == EngineKind::Host {
+            let text = "--engine host: no box; the server can do all that you can do";
+            console.say("no_box", text, serde_json::json!({}));
+        }
+        let install_budget = supervision.budgets.install;
+        let launcher =
+            ServerLauncher::new(definition, Arc::new(attachment), Arc::clone(&console), ground, install_budget);
+        let hub = Hub::new(settings, supervision, Arc::new(launcher), Arc::clone(&console) as _);
+        Ok(Self { hub, console, executor })
+    }
+
+    /// Stops everything of the server in order and returns when nothing is left.
+    pub(crate) async fn shutdown(&self) {
+        self.hub.shutdown().await;
+        self.executor.shutdown(Stop::Now).await;
+    }
+}
+
+/// A server alone, and what it stands on.
+pub(crate) struct Server {
+    pub(crate) name: String,
+    assembled: Assembled,
+    ground: Ground,
 }
 
 impl Server {
     /// Wires everything up; nothing is started yet. Must be called within a tokio runtime.
     pub(crate) fn new(
-        flags: ServerFlags,
-        command: Vec<OsString>,
+        flags: &ServerFlags,
+        command: &[OsString],
         format: Format,
         memory: Memory,
     ) -> Result<Self, Failure> {
-        let name = flags.name.clone().unwrap_or_else(|| name_of(&command));
-        let secrets = sandbox::passed_on(&flags.sandbox);
-        let console = Arc::new(Console::new(&name, format, secrets));
-        let kind = match flags.sandbox.engine {
-            EngineName::Native => EngineKind::Native,
-            EngineName::Host => EngineKind::Host,
-        };
-        if kind == EngineKind::Host {
-            let text = "--engine host: no box; the server can do all that you can do";
-            console.say("no_box", text, serde_json::json!({}));
-        }
-        let engine: Arc<dyn Engine> = Arc::new(NativeEngine::new(kind, Helper::own_program()));
-        let message_bytes = bytes(flags.max_message);
-        // A result that is too large to pass has to be read before it can be kept.
-        let line_bytes = message_bytes.saturating_mul(2);
-        let limits = kennel_exec::Limits {
-            message_bytes: line_bytes,
-            retained_bytes: line_bytes,
-            pending_write_bytes: message_bytes,
-            processes: flags.max_processes.saturating_mul(2),
-            finished_kept: Duration::from_secs(1),
-            ..kennel_exec::Limits::default()
-        };
-        let executor =
-            Executor::new(Arc::clone(&engine), limits).map_err(|error| Failure::Argument(error.to_string()))?;
-        let attachment =
-            executor.open(SessionId::new("kennel")).map_err(|error| Failure::Argument(error.to_string()))?;
-        let backoff = Backoff { base: seconds("--restart-delay", flags.restart_delay)?, ..Backoff::default() };
-        let supervision = kennel_supervisor::Settings {
-            backoff: Backoff { max: backoff.max.max(backoff.base), ..backoff },
-            restarts: RestartBudget { count: flags.restarts, ..RestartBudget::default() },
-            idle_stop: minutes(flags.idle_stop)?,
-            required_tools: flags.require_tool.clone(),
-            line_bytes,
-            ..kennel_supervisor::Settings::default()
-        };
-        supervision.check().map_err(|error| Failure::Argument(error.to_string()))?;
+        let definition = Definition::of_flags(flags, command)?;
         let data = data_directory(flags.data.as_deref())?;
-        let store = match memory {
-            Memory::Kept => Some(state(&data, &console)),
-            Memory::None => None,
-        };
-        let catalog = store.clone().map(|store| CatalogPlace { store, fingerprint: fingerprint(&flags, &command) });
-        let settings = ServerSettings {
-            name: name.clone(),
-            model: match flags.model {
-                ModelName::PerSession => ProcessModel::PerSession,
-                ModelName::Shared => ProcessModel::Shared,
-                ModelName::PerUser => ProcessModel::PerUser,
-                ModelName::PerCall => ProcessModel::PerCall,
-            },
-            era: match flags.era {
-                EraName::Auto => None,
-                EraName::Legacy => Some(Era::Legacy),
-                EraName::Modern => Some(Era::Modern),
-            },
-            limits: Limits {
-                message_bytes,
-                result_bytes: flags.max_result.map_or(message_bytes, bytes),
-                instances: flags.max_processes,
-                ..Limits::default()
-            },
-            timeouts: Timeouts { inactivity: seconds("--call-timeout", flags.call_timeout)?, ..Timeouts::default() },
-            catalog,
-            results: None,
-        };
-        let inference = if flags.no_infer { Inference::Off } else { Inference::Granted };
-        let installer: Arc<dyn Engine> = match kind {
-            EngineKind::Native => engine,
-            // Whatever a server runs in, its package is installed in a box.
-            EngineKind::Host => Arc::new(NativeEngine::new(EngineKind::Native, Helper::own_program())),
-        };
-        let definition = Definition {
-            command,
-            sandbox: flags.sandbox,
-            inference,
-            store: data.join("store"),
-            refresh: if flags.refresh { Refresh::Now } else { Refresh::Never },
-            install_budget: supervision.budgets.install,
-        };
-        let launcher = ServerLauncher::new(definition, Arc::new(attachment), Arc::clone(&console), installer);
-        let launcher = Arc::new(launcher);
-        let hub = Hub::new(settings, supervision, launcher, Arc::clone(&console) as _);
-        Ok(Self { name, hub, console, executor, store })
+        let ground = Ground::new(Arc::new(Output::new(format, Naming::Known)), data, memory);
+        let name = definition.title.clone();
+        Ok(Self { name, assembled: Assembled::new(definition, &ground)?, ground })
+    }
+
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.assembled.hub
+    }
+
+    pub(crate) fn console(&self) -> &Console {
+        &self.assembled.console
     }
 
     /// Stops everything in order and returns when nothing is left.
     pub(crate) async fn shutdown(&self) {
-        self.hub.shutdown().await;
-        self.executor.shutdown(Stop::Now).await;
-        if let Some(store) = &self.store {
-            // What could not be written was said.
-            let _ = store.close().await;
-        }
-        self.console.flush();
+        self.assembled.shutdown().await;
+        self.ground.close().await;
     }
 }
 
+/// What the hub and the supervisor of a server have to know.
+fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel_supervisor::Settings) {
+    let server = &definition.server;
+    let message_bytes = bytes(server.max_message);
+    let times = server.timeouts;
+    let (budgets, timeouts, backoff) = (PhaseBudgets::default(), Timeouts::default(), Backoff::default());
+    let supervision = kennel_supervisor::Settings {
+        budgets: PhaseBudgets {
+            install: times.install.unwrap_or(budgets.install),
+            create_box: times.create_box.unwrap_or(budgets.create_box),
+            start_process: times.start_process.unwrap_or(budgets.start_process),
+            handshake: times.handshake.unwrap_or(budgets.handshake),
+            discover: times.discover.unwrap_or(budgets.discover),
+            preflight: times.preflight.unwrap_or(budgets.preflight),
+        },
+        backoff: Backoff { base: server.restart_delay, max: backoff.max.max(server.restart_delay), ..backoff },
+        restarts: RestartBudget { count: server.restarts, ..RestartBudget::default() },
+        idle_stop: server.idle_stop,
+        required_tools: server.require_tools.clone(),
+        // A result that is too large to pass has to be read before it can be kept.
+        line_bytes: message_bytes.saturating_mul(2),
+        ..kennel_supervisor::Settings::default()
+    };
+    let catalog = ground.store.clone().map(|store| CatalogPlace { store, fingerprint: fingerprint(definition) });
+    let settings = ServerSettings {
+        name: definition.title.clone(),
+        model: match server.model {
+            Model::PerSession => ProcessModel::PerSession,
+            Model::Shared => ProcessModel::Shared,
+            Model::PerUser => ProcessModel::PerUser,
+            Model::PerCall => ProcessModel::PerCall,
+        },
+        era: match server.era {
+            Era::Auto => None,
+            Era::Legacy => Some(kennel_wire::Era::Legacy),
+            Era::Modern => Some(kennel_wire::Era::Modern),
+        },
+        limits: Limits {
+            message_bytes,
+            result_bytes: server.max_result.map_or(message_bytes, bytes),
+            instances: count(server.max_processes),
+            waiting_requests: count(server.queue),
+            ..Limits::default()
+        },
+        timeouts: Timeouts {
+            start: times.start.unwrap_or(timeouts.start),
+            inactivity: times.call.unwrap_or(timeouts.inactivity),
+            call: times.call_total.unwrap_or(timeouts.call),
+            ..timeouts
+        },
+        catalog,
+        results: None,
+    };
+    (settings, supervision)
+}
+
 /// The state of all Kennels that keep their data here, opened in the background.
-fn state(data: &Path, console: &Arc<Console>) -> Store {
-    let console = Arc::clone(console);
+fn state(data: &Path, output: &Arc<Output>) -> Store {
+    let console = Console::of_kennel(output);
     Store::open(data.join("state/kennel.db"), kennel_state::Limits::default(), move |warning| {
         console.say("state", &warning.to_string(), serde_json::json!({}));
     })
 }
 
 /// What tells this server from others: how it is started and what it can see, but no values that may be secret.
-fn fingerprint(flags: &ServerFlags, command: &[OsString]) -> String {
-    let names: Vec<&str> = flags.sandbox.env.iter().map(|text| text.split('=').next().unwrap_or(text)).collect();
-    let cwd = std::env::current_dir().unwrap_or_default();
-    format!(
-        "{command:?} {names:?} {} {:?} {:?} {:?}",
-        cwd.display(),
-        flags.sandbox.read,
-        flags.sandbox.write,
-        flags.sandbox.network
-    )
+fn fingerprint(definition: &Definition) -> String {
+    definition.server.fingerprint(&definition.directory)
 }
 
 /// Where Kennel keeps what it needs again.
@@ -183,19 +241,6 @@ fn bytes(size: kennel_box::Size) -> usize {
     usize::try_from(size.bytes()).unwrap_or(usize::MAX / 4).min(usize::MAX / 4)
 }
 
-fn seconds(flag: &str, seconds: f64) -> Result<Duration, Failure> {
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err(Failure::Argument(format!("{flag} {seconds}: must be more than 0 seconds"))),
-    }
-}
-
-fn minutes(minutes: f64) -> Result<Option<Duration>, Failure> {
-    if minutes == 0.0 {
-        return Ok(None);
-    }
-    match Duration::try_from_secs_f64(minutes * 60.0) {
-        Ok(duration) => Ok(Some(duration)),
-        Err(_) => Err(Failure::Argument(format!("--idle-stop {minutes}: must be minutes, or 0 for never"))),
-    }
+fn count(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -81,8 +81,8 @@ impl Endpoint {
             return Ok(Self::Running(Box::new(Door { address, token, patience, most_bytes })));
         };
         let words = words::split(&command).map_err(|error| Failure::Argument(format!("--run: {error}")))?;
-        let words = words.into_iter().map(Into::into).collect();
-        Ok(Self::Started(Box::new(Server::new(whom.server, words, Format::People, Memory::None)?)))
+        let words: Vec<_> = words.into_iter().map(Into::into).collect();
+        Ok(Self::Started(Box::new(Server::new(&whom.server, &words, Format::People, Memory::None)?)))
     }
 
     /// Sends a request and waits for its result, as spelled. What is heard about it meanwhile goes to `heard`.
@@ -99,7 +99,7 @@ impl Endpoint {
             Self::Started(server) => {
                 let request = Message::parse(request).map_err(|error| AskError::Request(error.to_string()))?;
                 let mailbox = Mailbox::new(MailboxLimits::default());
-                server.hub.call(&Caller::new(Principal::local()), request, &mailbox);
+                server.hub().call(&Caller::new(Principal::local()), request, &mailbox);
                 loop {
                     let outgoing = mailbox.next().await.ok_or(AskError::Unanswered(method))?;
                     let message = Message::parse(outgoing.message);
