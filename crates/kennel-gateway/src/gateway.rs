@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::connection::{self, Slots};
 use crate::directory::Directory;
 use crate::dispatch::Doors;
+use crate::kept::KeptSessions;
 use crate::mcp::McpDoor;
 use crate::metrics::{Counters, Door};
 use crate::modern::ModernDoor;
@@ -14,6 +15,7 @@ use crate::settings::{Limits, Settings};
 use crate::table::Table;
 use crate::websocket::SocketDoor;
 use kennel_hub::{Endpoint, Mailbox};
+use kennel_state::Store;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -99,6 +101,7 @@ pub struct Gateway {
     listener: TcpListener,
     address: SocketAddr,
     settings: Settings,
+    store: Option<Store>,
 }
 
 impl Gateway {
@@ -110,7 +113,13 @@ impl Gateway {
         let failed = |source| BindError::new(settings.listen, source);
         let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address, settings })
+        Ok(Self { listener, address, settings, store: None })
+    }
+
+    /// Has sessions over Streamable HTTP go on after a restart, by what is kept of them here.
+    #[must_use]
+    pub fn remembering(self, store: Store) -> Self {
+        Self { store: Some(store), ..self }
     }
 
     /// Where it listens, with the port that the system chose if it was 0.
@@ -129,6 +138,7 @@ impl Gateway {
         let nowhere = Mailbox::new(limits.mailbox);
         nowhere.close();
         let counters = Counters::default();
+        let kept = self.store.map(|store| Arc::new(KeptSessions::new(store, limits.idle_session)));
         let doors = Arc::new(Doors {
             access: Access::new(&self.settings.access, self.address),
             mcp: McpDoor {
@@ -137,6 +147,7 @@ impl Gateway {
                 replay,
                 nowhere,
                 tally: counters.tally(Door::Mcp),
+                kept: kept.clone(),
                 modern: ModernDoor { limits: Arc::clone(&limits), tally: counters.tally(Door::Mcp) },
             },
             rpc: RpcDoor { limits: Arc::clone(&limits), tally: counters.tally(Door::Rpc) },
@@ -164,7 +175,7 @@ impl Gateway {
         };
         tokio::select! {
             () = accepting => {}
-            () = tend(&sessions, &limits) => {}
+            () = tend(&sessions, &limits, kept.as_deref()) => {}
             () = shutdown.cancelled() => {}
         }
         drop(self.listener);
@@ -195,7 +206,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 }
 
 /// Ends sessions that nobody uses and forgets streams that nobody came back for, for ever.
-async fn tend(sessions: &Sessions, limits: &Limits) {
+async fn tend(sessions: &Sessions, limits: &Limits, kept: Option<&KeptSessions>) {
     let round = (limits.idle_session.min(limits.replay.kept) / 4).clamp(SHORTEST_ROUND, LONGEST_ROUND);
     let mut rounds = interval(round);
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -203,6 +214,14 @@ async fn tend(sessions: &Sessions, limits: &Limits) {
         rounds.tick().await;
         for session in sessions.remove_idle(limits.idle_session) {
             session.value.end();
+            if let (Some(kept), Some(record)) = (kept, session.value.record()) {
+                kept.ended(&record);
+            }
+        }
+        if let Some(kept) = kept {
+            for session in sessions.all().iter().filter(|session| session.was_used_within(round)) {
+                session.value.record().iter().for_each(|record| kept.used(record));
+            }
         }
         if let Some(before) = Instant::now().checked_sub(limits.replay.kept) {
             sessions.all().iter().for_each(|session| session.value.streams().forget(before));

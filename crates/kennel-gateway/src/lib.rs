@@ -61,6 +61,7 @@ mod event;
 mod feed;
 mod gateway;
 mod headers;
+mod kept;
 mod lines;
 mod mcp;
 mod metrics;

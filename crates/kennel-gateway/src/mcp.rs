@@ -8,6 +8,7 @@ use crate::budget::Budget;
 use crate::declared;
 use crate::feed::EventFeed;
 use crate::headers::{self, LAST_EVENT_ID, SESSION_ID};
+use crate::kept::{Found, KeptSessions};
 use crate::metrics::Tally;
 use crate::modern::ModernDoor;
 use crate::reply::{self, Refusal, Reply};
@@ -38,6 +39,8 @@ pub(crate) struct McpDoor {
     /// For messages that have no answer: a mailbox that is closed.
     pub(crate) nowhere: Arc<Mailbox>,
     pub(crate) tally: Arc<Tally>,
+    /// Sessions that outlive the gateway.
+    pub(crate) kept: Option<Arc<KeptSessions>>,
     /// For requests that stand for themselves.
     pub(crate) modern: ModernDoor,
 }
@@ -52,8 +55,8 @@ impl McpDoor {
     ) -> Reply {
         let handled = match *request.method() {
             Method::POST => self.post(home, principal, alarms, request).await,
-            Method::GET => self.get(home, principal, request.headers()),
-            Method::DELETE => self.delete(home, principal, request.headers()),
+            Method::GET => self.get(home, principal, request.headers()).await,
+            Method::DELETE => self.delete(home, principal, request.headers()).await,
             _ => Err(reply::method_not_allowed("GET, POST, DELETE")),
         };
         handled.unwrap_or_else(|refusal| *refusal)
@@ -75,7 +78,7 @@ impl McpDoor {
             return self.modern.take(home.endpoint, principal, alarms, &head.headers, frame).await;
         }
         let session = match headers::session_id(&head.headers) {
-            Some(id) => Some(self.session(home, id, principal)?),
+            Some(id) => Some(self.session(home, id, principal).await?),
             None => None,
         };
         let frame = read_frame(body, &self.limits).await?;
@@ -102,9 +105,19 @@ impl McpDoor {
             return reply::empty(StatusCode::ACCEPTED);
         }
         self.tally.count(Era::Legacy);
+        self.note(&session, &message);
         let inbox = Inbox::new(&self.limits);
         session.hub().receive(message, inbox.mailbox());
         answer(session, inbox, Form::Single, 1, Vec::new(), &self.limits).await
+    }
+
+    /// Notes what holds for the whole session.
+    fn note(&self, session: &HttpSession, request: &Message) {
+        if let Some(kept) = &self.kept
+            && let Some(mut record) = session.record()
+        {
+            kept.heard(&mut record, request);
+        }
     }
 
     async fn batch(&self, session: UsedSession, messages: Vec<Result<Message, ParseError>>) -> Result<Reply, Refusal> {
@@ -121,6 +134,7 @@ impl McpDoor {
                     if matches!(message.kind(), Kind::Request { .. }) {
                         expected += 1;
                         self.tally.count(Era::Legacy);
+                        self.note(&session, &message);
                     }
                     session.hub().receive(message, inbox.mailbox());
                 }
@@ -145,7 +159,7 @@ impl McpDoor {
             reply::retry_after(reply::refusal_of(StatusCode::SERVICE_UNAVAILABLE, &id, reason), full.retry_after)
         })?;
         if let Some(evicted) = evicted {
-            evicted.value.end();
+            self.ended(&evicted.value);
         }
         let unsolicited = Mailbox::new(self.limits.mailbox);
         let mut initialized = home.endpoint.initialize(principal, message.clone(), Arc::clone(&unsolicited)).await;
@@ -153,8 +167,8 @@ impl McpDoor {
         if let Err(Refused { reason: RefusedReason::Saturated { .. }, .. }) = initialized
             && let Ok(evicted) = self.sessions.evict()
         {
-            evicted.value.end();
-            initialized = home.endpoint.initialize(principal, message, Arc::clone(&unsolicited)).await;
+            self.ended(&evicted.value);
+            initialized = home.endpoint.initialize(principal, message.clone(), Arc::clone(&unsolicited)).await;
         }
         let (session, response) = initialized.map_err(refused)?;
         let name = session.id().as_str().to_owned();
@@ -162,45 +176,83 @@ impl McpDoor {
             session.close();
             return Err(reply::refusal_of(StatusCode::INTERNAL_SERVER_ERROR, &id, "The session's id is not ASCII."));
         };
-        place.take(
-            &name,
-            principal,
-            HttpSession::new(session, home.address, unsolicited, self.limits.replay, Arc::clone(&self.replay)),
-        );
+        let version = session.version();
+        let budget = Arc::clone(&self.replay);
+        let mut session = HttpSession::new(session, home.address, unsolicited, self.limits.replay, budget);
+        if let Some(kept) = &self.kept {
+            session = session.recorded(kept.opened(&name, home.address, principal, &message, version.as_str()), false);
+        }
+        place.take(&name, principal, session);
         let mut reply = reply::json(StatusCode::OK, response);
         reply.headers_mut().insert(SESSION_ID, value);
         Ok(reply)
     }
 
     /// A stream for what belongs to no request, or one that goes on.
-    fn get(&self, home: Home<'_>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+    async fn get(&self, home: Home<'_>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
         headers::accepts_events(headers)?;
         headers::speaks_version(headers)?;
-        let session = self.session(home, required_session(headers)?, principal)?;
+        let session = self.session(home, required_session(headers)?, principal).await?;
         let feed = match headers.get(LAST_EVENT_ID) {
             None => EventFeed::listen(session, &self.limits).ok_or_else(no_such_session)?,
             Some(last) => {
                 let last = last.to_str().ok().and_then(|last| last.parse().ok());
                 let last = last.ok_or_else(|| unresumable(ResumeError::Unknown))?;
-                EventFeed::resume(session, last, &self.limits).map_err(unresumable)?
+                if session.is_resumed() && !session.streams().knows(last) {
+                    // Of before the restart; what is to come is heard all the same.
+                    EventFeed::listen(session, &self.limits).ok_or_else(no_such_session)?
+                } else {
+                    EventFeed::resume(session, last, &self.limits).map_err(unresumable)?
+                }
             }
         };
         Ok(reply::events(Body::Events(Box::new(feed))))
     }
 
     /// The end of a session.
-    fn delete(&self, home: Home<'_>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+    async fn delete(&self, home: Home<'_>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
         headers::speaks_version(headers)?;
         let id = required_session(headers)?;
-        drop(self.session(home, id, principal)?);
+        drop(self.session(home, id, principal).await?);
         let session = self.sessions.remove(id, principal).ok_or_else(no_such_session)?;
-        session.value.end();
+        self.ended(&session.value);
         Ok(reply::empty(StatusCode::NO_CONTENT))
     }
 
-    fn session(&self, home: Home<'_>, id: &str, principal: &Principal) -> Result<UsedSession, Refusal> {
-        let session = self.sessions.get(id, principal);
+    async fn session(&self, home: Home<'_>, id: &str, principal: &Principal) -> Result<UsedSession, Refusal> {
+        let session = match self.sessions.get(id, principal) {
+            Some(session) => Some(session),
+            None => self.resumed(home, id, principal).await,
+        };
         session.filter(|session| session.is_of(home.address)).ok_or_else(no_such_session)
+    }
+
+    /// A session from before a restart of the gateway.
+    async fn resumed(&self, home: Home<'_>, id: &str, principal: &Principal) -> Option<UsedSession> {
+        let kept = self.kept.as_ref()?;
+        let _turn = kept.turn.lock().await;
+        if let Some(session) = self.sessions.get(id, principal) {
+            // Somebody else was faster.
+            return Some(session);
+        }
+        let Found { past, record } = kept.find(id, home.address, principal).await?;
+        let (place, evicted) = self.sessions.reserve().ok()?;
+        if let Some(evicted) = evicted {
+            self.ended(&evicted.value);
+        }
+        let unsolicited = Mailbox::new(self.limits.mailbox);
+        let session = home.endpoint.resume(principal, &past, Arc::clone(&unsolicited)).ok()?;
+        let replay = Arc::clone(&self.replay);
+        let session = HttpSession::new(session, home.address, unsolicited, self.limits.replay, replay);
+        Some(place.take(id, principal, session.recorded(record, true)))
+    }
+
+    /// Ends a session for good.
+    fn ended(&self, session: &HttpSession) {
+        session.end();
+        if let (Some(kept), Some(record)) = (&self.kept, session.record()) {
+            kept.ended(&record);
+        }
     }
 }
 

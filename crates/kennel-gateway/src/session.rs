@@ -2,6 +2,7 @@
 
 use crate::alarm::SpareAlarm;
 use crate::budget::Budget;
+use crate::kept::Record;
 use crate::settings::ReplayLimits;
 use crate::streams::Streams;
 use crate::sync::lock;
@@ -10,6 +11,7 @@ use kennel_hub::{EndpointSession, Mailbox};
 use kennel_wire::ProtocolVersion;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 /// A session that clients reach over HTTP.
@@ -17,6 +19,10 @@ pub(crate) struct HttpSession {
     session: EndpointSession,
     /// The address of its endpoint.
     home: Box<str>,
+    /// What is written down of it.
+    record: Option<Mutex<Record>>,
+    /// Whether it is from before a restart of the gateway.
+    is_resumed: bool,
     streams: Mutex<Streams<Mailbox>>,
     alarm: SpareAlarm,
 }
@@ -35,11 +41,31 @@ impl HttpSession {
         budget: Arc<Budget>,
     ) -> Self {
         let streams = Mutex::new(Streams::new(limits, budget, unsolicited, Instant::now()));
-        Self { session, home: home.into(), streams, alarm: SpareAlarm::default() }
+        Self { session, home: home.into(), record: None, is_resumed: false, streams, alarm: SpareAlarm::default() }
     }
 
     pub(crate) fn hub(&self) -> &EndpointSession {
         &self.session
+    }
+
+    /// The same with what is written down of it.
+    pub(crate) fn recorded(self, record: Record, is_resumed: bool) -> Self {
+        if is_resumed {
+            // Events of before the restart must not be taken for events of now: numbers go on with the clock.
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            lock(&self.streams).number_from(u64::try_from(since.as_millis()).unwrap_or(u64::MAX / 2));
+        }
+        Self { record: Some(Mutex::new(record)), is_resumed, ..self }
+    }
+
+    /// What is written down of it; the lock is never held over an await.
+    pub(crate) fn record(&self) -> Option<MutexGuard<'_, Record>> {
+        self.record.as_ref().map(lock)
+    }
+
+    /// Whether it is from before a restart of the gateway, so that its client may know of streams that are gone.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.is_resumed
     }
 
     /// Whether it was begun at this address.

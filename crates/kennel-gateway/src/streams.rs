@@ -21,6 +21,8 @@ pub(crate) struct Streams<S: Source> {
     budget: Arc<Budget>,
     /// By number; the first one is the session's own.
     all: Vec<Stream<S>>,
+    /// The number of the session's own.
+    first: u64,
     next: u64,
     bytes: usize,
     course: Course,
@@ -72,7 +74,19 @@ impl<S: Source> Streams<S> {
     /// The streams of a new session, with the source of the session's own one.
     pub(crate) fn new(limits: ReplayLimits, budget: Arc<Budget>, source: Arc<S>, now: Instant) -> Self {
         let own = Stream::new(0, source, Awaited::End, now);
-        Self { limits, budget, all: vec![own], next: 1, bytes: 0, course: Course::Open }
+        Self { limits, budget, all: vec![own], first: 0, next: 1, bytes: 0, course: Course::Open }
+    }
+
+    /// Numbers streams from here on, before there are others than the session's own.
+    pub(crate) fn number_from(&mut self, first: u64) {
+        self.first = first;
+        self.next = first + 1;
+        self.all.iter_mut().for_each(|stream| stream.number = first);
+    }
+
+    /// Whether an event can be of one of these streams.
+    pub(crate) fn knows(&self, event: EventId) -> bool {
+        (self.first..self.next).contains(&event.stream)
     }
 
     /// A reader for the session's own stream, from now on.
@@ -92,7 +106,7 @@ impl<S: Source> Streams<S> {
 
     /// A reader for a stream that goes on after the given event.
     pub(crate) fn resume(&mut self, after: EventId) -> Result<Resumed<S>, ResumeError> {
-        if after.stream >= self.next {
+        if !self.knows(after) {
             return Err(ResumeError::Unknown);
         }
         let stream = self.stream(after.stream).ok_or(ResumeError::Gone)?;
@@ -180,7 +194,7 @@ impl<S: Source> Streams<S> {
             own.ring.shrink(0, 0);
         }
         self.all.retain(|stream| {
-            let kept = stream.number == 0 || !stream.was_left_before(before);
+            let kept = stream.number == self.first || !stream.was_left_before(before);
             if !kept {
                 freed += stream.ring.bytes();
                 stream.source.close();

@@ -147,6 +147,11 @@ impl<T> Drop for Place<T> {
 }
 
 impl<T> Entry<T> {
+    /// Whether it is in use, or was so recently.
+    pub(crate) fn was_used_within(&self, longest: Duration) -> bool {
+        self.unused().is_none_or(|unused| unused <= longest)
+    }
+
     /// How long it was unused; `None` while it is in use.
     fn unused(&self) -> Option<Duration> {
         if self.users.load(Ordering::Acquire) > 0 {

@@ -1,14 +1,16 @@
 //! What clients reach at one address, whatever is behind it.
 
 use crate::callers::{Asked, Caller};
-use crate::hub::{Hub, Refused};
-use crate::mailbox::Mailbox;
+use crate::client::Introduction;
+use crate::fault::Fault;
+use crate::hub::{Hub, Refused, RefusedReason};
+use crate::mailbox::{Mailbox, MailboxLimits};
 use crate::mirrored::HeaderParameter;
 use crate::principal::{Principal, SessionId};
 use crate::session::Session;
 use crate::union::{Union, UnionSession};
 use bytes::Bytes;
-use kennel_wire::{Message, ProtocolVersion};
+use kennel_wire::{ErrorCode, Id, Message, ProtocolVersion, RawJson, request};
 use std::sync::Arc;
 
 /// One server, or many as one. Cheap to clone.
@@ -47,6 +49,35 @@ impl Endpoint {
                 Ok((EndpointSession::Union(session), response))
             }
         }
+    }
+
+    /// Goes on with a session that a client has from before a restart of the gateway: a process is introduced to the
+    /// client when the first request needs one, as after any restart.
+    pub fn resume(
+        &self,
+        principal: &Principal,
+        past: &PastSession,
+        unsolicited: Arc<Mailbox>,
+    ) -> Result<EndpointSession, Refused> {
+        let id = Id::number(0);
+        let refused = |fault: &Fault| Refused { response: fault.response(&id), reason: RefusedReason::Invalid };
+        let invalid = || refused(&Fault::refused(ErrorCode::INVALID_REQUEST, "what is kept of the session is damaged"));
+        let params = RawJson::parse(past.introduction.clone()).map_err(|_| invalid())?;
+        let request = Message::parse(request(&id, "initialize", &params)).map_err(|_| invalid())?;
+        let introduction = Introduction::read(&request).map_err(|_| invalid())?;
+        let name = SessionId::known(&past.id);
+        let session = match self {
+            Self::Server(hub) => {
+                let session = hub.open(principal, name, introduction, unsolicited).map_err(|fault| refused(&fault))?;
+                let _ = session.client().version.set(past.version);
+                EndpointSession::Server(session)
+            }
+            Self::Union(union) => {
+                EndpointSession::Union(UnionSession::open(union, principal, name, introduction, unsolicited))
+            }
+        };
+        session.stand(past);
+        Ok(session)
     }
 
     /// Serves one request of a caller that opens no session and says nothing about itself; the answer arrives in the
@@ -93,7 +124,40 @@ impl Endpoint {
     }
 }
 
+/// What is known of a session from before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastSession {
+    /// Its name on the wire.
+    pub id: String,
+    /// The parameters of the client's `initialize`.
+    pub introduction: Bytes,
+    /// The version that was agreed on.
+    pub version: ProtocolVersion,
+    /// The log level that the client wanted.
+    pub level: Option<String>,
+    /// The resources that it had subscribed to.
+    pub subscriptions: Vec<String>,
+}
+
 impl EndpointSession {
+    /// Asks again for what holds for the whole session, as the client did before.
+    fn stand(&self, past: &PastSession) {
+        let nowhere = Mailbox::new(MailboxLimits::default());
+        nowhere.close();
+        let again = |method: &str, name: &str, value: &str| {
+            let params = RawJson::object([(name, &RawJson::string(value))]);
+            if let Ok(message) = Message::parse(request(&Id::string("again"), method, &params)) {
+                self.receive(message, &nowhere);
+            }
+        };
+        if let Some(level) = &past.level {
+            again("logging/setLevel", "level", level);
+        }
+        for address in &past.subscriptions {
+            again("resources/subscribe", "uri", address);
+        }
+    }
+
     /// Its name on the wire.
     #[must_use]
     pub fn id(&self) -> &SessionId {

@@ -81,7 +81,7 @@ impl Hub {
             let text = format!("this initialize request is not valid: {text}");
             refused(&Fault::refused(ErrorCode::INVALID_PARAMS, text), RefusedReason::Invalid)
         })?;
-        let opened = self.open(principal, introduction, unsolicited);
+        let opened = self.begin(principal, introduction, unsolicited);
         let session = opened.map_err(|fault| refused(&fault, reason(&fault)))?;
         let introduced = self.introduced(&session).await;
         let introduced = introduced.map_err(|fault| refused(&fault, reason(&fault)))?;
@@ -242,15 +242,25 @@ impl Hub {
         &self.0
     }
 
-    pub(crate) fn open(
+    /// Opens a session.
+    pub(crate) fn begin(
         &self,
         principal: &Principal,
         introduction: Introduction,
         unsolicited: Arc<Mailbox>,
     ) -> Result<Session, Fault> {
+        self.open(principal, SessionId::random()?, introduction, unsolicited)
+    }
+
+    /// Opens a session of this name.
+    pub(crate) fn open(
+        &self,
+        principal: &Principal,
+        id: SessionId,
+        introduction: Introduction,
+        unsolicited: Arc<Mailbox>,
+    ) -> Result<Session, Fault> {
         let core = &self.0;
-        let id = SessionId::random()
-            .map_err(|error| Fault::refused(ErrorCode::INTERNAL_ERROR, format!("no randomness: {error}")))?;
         let key = {
             let mut pool = lock(&core.pool);
             if pool.sessions >= core.settings.limits.sessions {

@@ -81,7 +81,7 @@ mod union;
 mod withdraw;
 
 pub use callers::{Asked, Caller};
-pub use endpoint::{Endpoint, EndpointSession};
+pub use endpoint::{Endpoint, EndpointSession, PastSession};
 pub use hub::{Hub, Refused, RefusedReason};
 pub use mailbox::{Attached, Mailbox, MailboxLimits, Outgoing, OutgoingKind};
 pub use mirrored::{HeaderParameter, HeaderParameterKind};

@@ -1,5 +1,7 @@
 //! Who is calling, and under which session.
 
+use crate::fault::Fault;
+use kennel_wire::ErrorCode;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
@@ -33,10 +35,16 @@ pub struct SessionId(Arc<str>);
 
 impl SessionId {
     /// A new one; an error if the system has no randomness to give.
-    pub(crate) fn random() -> Result<Self, getrandom::Error> {
+    pub(crate) fn random() -> Result<Self, Fault> {
         let mut bytes = [0; 24];
-        getrandom::fill(&mut bytes)?;
+        getrandom::fill(&mut bytes)
+            .map_err(|error| Fault::refused(ErrorCode::INTERNAL_ERROR, format!("no randomness: {error}")))?;
         Ok(Self(hexadecimal(&bytes).into()))
+    }
+
+    /// One that was given out before.
+    pub(crate) fn known(id: &str) -> Self {
+        Self(id.into())
     }
 
     /// The name.

@@ -9,6 +9,7 @@ mod message;
 mod mirrored;
 mod modern;
 mod probes;
+mod resuming;
 mod rounds;
 mod rpc;
 mod schemas;

@@ -5,6 +5,7 @@ use kennel_box::{Command, ExitReport};
 use kennel_exec::{Executor, SessionId, StartRequest};
 use kennel_gateway::{Gateway, Limits, Settings};
 use kennel_hub::{Hub, ProcessModel, ServerSettings, Timeouts, Unobserved};
+use kennel_state::Store;
 use kennel_supervisor::BoxLauncher;
 use kennel_testkit::fake::{Child, FakeEngine, plan};
 use serde_json::{Value, json};
@@ -28,12 +29,19 @@ pub(crate) struct Gate {
     holds_start: Arc<AtomicBool>,
     /// What the server has asked, by the ids of the questions.
     asked: Arc<Mutex<HashMap<String, oneshot::Sender<Value>>>>,
+    /// What all processes were told, line by line.
+    heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl Gate {
     /// Lets so many waiting calls go on.
     pub(crate) fn open(&self, calls: usize) {
         self.calls.add_permits(calls);
+    }
+
+    /// What processes were told.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        self.heard.lock().expect("nobody panicked").clone()
     }
 
     /// Lets the server wait before it is ready, too.
@@ -91,7 +99,13 @@ pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
 /// The same within bounds.
 pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Executor) {
     let closed = || Arc::new(Semaphore::new(0));
-    let gate = Gate { calls: closed(), cancelled: closed(), holds_start: Arc::default(), asked: Arc::default() };
+    let gate = Gate {
+        calls: closed(),
+        cancelled: closed(),
+        holds_start: Arc::default(),
+        asked: Arc::default(),
+        heard: Arc::default(),
+    };
     let inner = gate.clone();
     let engine = FakeEngine::new(move |child| serve(child, inner.clone()));
     let executor = Executor::new(Arc::new(engine.clone()), kennel_exec::Limits::default()).expect("limits that fit");
@@ -125,9 +139,22 @@ impl Scene {
     }
 
     pub(crate) async fn bounded(settings: Settings, limits: kennel_hub::Limits) -> Self {
+        Self::made(settings, limits, None).await
+    }
+
+    /// One whose sessions are kept in a store.
+    pub(crate) async fn remembering(store: &Store, limits: Limits) -> Self {
+        let settings = Settings { limits, ..Settings::default() };
+        Self::made(settings, kennel_hub::Limits::default(), Some(store.clone())).await
+    }
+
+    async fn made(settings: Settings, limits: kennel_hub::Limits, store: Option<Store>) -> Self {
         let (hub, engine, gate, executor) = hub_of(limits);
         let listen = SocketAddr::new(settings.listen.ip(), 0);
-        let gateway = Gateway::bind(Settings { listen, ..settings }).await.expect("a free port");
+        let mut gateway = Gateway::bind(Settings { listen, ..settings }).await.expect("a free port");
+        if let Some(store) = store {
+            gateway = gateway.remembering(store);
+        }
         let (address, shutdown) = (gateway.address(), CancellationToken::new());
         let serving = tokio::spawn(gateway.serve(Arc::new(hub.clone()), shutdown.clone()));
         Self { address, hub, engine, gate, shutdown, serving, _executor: executor }
@@ -257,6 +284,7 @@ async fn serve(mut child: Child, gate: Gate) -> ExitReport {
             line = child.line() => line,
         };
         let Some(line) = line else { return Child::exit(0) };
+        gate.heard.lock().expect("nobody panicked").push(line.clone());
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         let Some(id) = message.get("id").cloned() else {
             gate.cancelled.add_permits(usize::from(message["method"] == "notifications/cancelled"));

@@ -27,7 +27,7 @@ use crate::fault::Fault;
 use crate::hub::{Refused, RefusedReason};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::mirrored::HeaderParameter;
-use crate::principal::Principal;
+use crate::principal::{Principal, SessionId};
 use crate::sync::lock;
 use bytes::Bytes;
 use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, success_response};
@@ -135,8 +135,8 @@ impl Union {
             let text = format!("this initialize request is not valid: {text}");
             refused(&Fault::refused(ErrorCode::INVALID_PARAMS, text))
         })?;
-        let session = UnionSession::open(self, principal, introduction, unsolicited);
-        let session = session.map_err(|fault| refused(&fault))?;
+        let name = SessionId::random().map_err(|fault| refused(&fault))?;
+        let session = UnionSession::open(self, principal, name, introduction, unsolicited);
         let response = success_response(&id, &self.introduced(session.version()));
         Ok((session, response))
     }

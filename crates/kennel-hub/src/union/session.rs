@@ -52,11 +52,10 @@ impl UnionSession {
     pub(crate) fn open(
         union: &Union,
         principal: &Principal,
+        id: SessionId,
         introduction: Introduction,
         unsolicited: Arc<Mailbox>,
-    ) -> Result<Self, Fault> {
-        let id = SessionId::random()
-            .map_err(|error| Fault::refused(ErrorCode::INTERNAL_ERROR, format!("no randomness: {error}")))?;
+    ) -> Self {
         let version = introduction.version.unwrap_or(ProtocolVersion::LATEST_LEGACY);
         let nowhere = Mailbox::new(MailboxLimits::default());
         nowhere.close();
@@ -72,7 +71,7 @@ impl UnionSession {
             state: Mutex::default(),
             _hearing: hearing,
         };
-        Ok(Self(Arc::new(hold)))
+        Self(Arc::new(hold))
     }
 
     /// Its name on the wire.
@@ -162,7 +161,7 @@ impl Hold {
             }
         }
         let unsolicited = Mailbox::onward(&self.unsolicited, member.lens(Answer::Plain));
-        let session = member.hub.open(&self.principal, self.introduction.clone(), unsolicited)?;
+        let session = member.hub.begin(&self.principal, self.introduction.clone(), unsolicited)?;
         let _ = session.client().version.set(self.version);
         let seat = Seat { member: Arc::clone(member), session: session.clone() };
         state.seats.insert(Arc::clone(&member.name), seat);
