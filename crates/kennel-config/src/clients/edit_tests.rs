@@ -37,6 +37,13 @@ fn what_is_in_the_way_is_not_thrown_away() {
 }
 
 #[test]
+fn a_file_that_says_so_already_stays_as_it_is() {
+    // Line ends of both kinds, which nothing but a change would make alike.
+    let text = "[mcpServers.a]\r\ncommand = \"x\"\n";
+    assert_eq!(edit(Path::new("list.toml"), text, &[put("a")]).ok().as_deref(), Some(text));
+}
+
+#[test]
 fn items_are_added_once() {
     let change = [Change::Append { list: &["mcp", "excluded"], item: Node::text("a") }];
     let once = json("{\"mcp\": {\"excluded\": [\"b\"]}}", &change).expect("a change");

@@ -147,6 +147,10 @@ fn clients_are_told_in_their_own_words() {
     assert!(said[0].contains("`context7` has a text with `$` or `{` in `env.LITERAL`"), "{said:?}");
     let open = export(Client::OpenCode, &new_file(Client::OpenCode), None, &codex[1..]).unwrap();
     assert!(open.after.contains("\"type\": \"remote\"") && open.after.contains("\"enabled\": false"), "{}", open.after);
+    let off = export(Client::ClaudeCode, &new_file(Client::ClaudeCode), None, &codex[2..]).unwrap();
+    assert!(!off.after.contains("chrome"), "{}", off.after);
+    let said = off.left_out[0].to_string();
+    assert!(said.contains("`chrome devtools` is turned off, which Claude Code cannot be told"), "{said}");
     let sse = user_entries(&Scene::new(Client::Cursor), Client::Cursor).remove(2);
     let said = export(Client::Zed, &new_file(Client::Zed), None, &[sse]).unwrap().left_out[0].to_string();
     assert!(said.contains("SSE, which Zed does not speak"), "{said}");

@@ -367,6 +367,21 @@ fn a_file_that_is_named_in_its_usual_place_is_the_users() {
 }
 
 #[test]
+fn of_servers_of_one_name_in_one_list_the_last_counts() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("twice.json");
+    let text =
+        r#"{"mcpServers": {"a": {"command": "1"}, "b": {"command": "b"}, "a": {"command": "2", "command": "3"}}}"#;
+    std::fs::write(&file, text).expect("a file");
+    let entries: Vec<Value> = read_path(&file, None).found.entries.iter().map(shown).collect();
+    let expected = [
+        json!({"name": "b", "scope": "file", "command": ["b"]}),
+        json!({"name": "a", "scope": "file", "command": ["3"]}),
+    ];
+    assert_eq!(entries, expected);
+}
+
+#[test]
 fn every_entry_knows_its_line() {
     let scene = Scene::new(Client::Codex);
     let lines: Vec<(String, usize)> =

@@ -90,6 +90,7 @@ fn a_new_file_says_what_it_is_and_comments_stay_at_the_top() {
     let found = || entries(r#"{"mcpServers": {"b": {"command": "b"}}}"#);
     let (_, new) = outcomes(None, found());
     assert!(new.starts_with("# The MCP servers that Kennel serves."), "{new}");
+    assert_eq!(new.matches("# The MCP").count(), 1, "{new}");
     let (_, commented) = outcomes(Some("# only words\n"), found());
     assert!(commented.starts_with("# only words\n\n# from"), "{commented}");
 }
@@ -162,6 +163,11 @@ fn a_projects_server_starts_in_the_project() {
     assert_eq!(process.cwd.as_ref().and_then(|cwd| cwd.literal().map(str::to_owned)), Some(project));
     let Launch::Process(process) = &config.servers["everything"].launch else { panic!("a program") };
     assert_eq!(process.cwd, None);
+    // Where the file says no directory, it is the project's.
+    let (_, after) = outcomes(None, Scene::new(Client::ClaudeCode).entries(Client::ClaudeCode));
+    let config = Config::parse(after.as_bytes(), file()).expect("Kennel's file");
+    let Launch::Process(process) = &config.servers["database"].launch else { panic!("a program") };
+    assert_eq!(process.cwd.as_ref().and_then(|cwd| cwd.literal()), Some("/work/app"));
 }
 
 #[test]
