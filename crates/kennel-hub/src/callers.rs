@@ -148,6 +148,9 @@ impl Hub {
     /// Serves one request that stands for itself (2026-07-28). Everything about it arrives in the mailbox, last its
     /// answer. It is called off when what is returned is dropped.
     pub fn ask(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) -> Asked {
+        if let Some(successor) = self.successor() {
+            return successor.ask(caller, request, mailbox);
+        }
         let Some(id) = request.id().cloned() else { return Asked::nothing() };
         let opened = match Declaration::read(&request) {
             Ok(declaration) => self.caller(caller, &declaration.kind(), || declaration.introduction()),
@@ -173,6 +176,9 @@ impl Hub {
         for kept in sessions.into_iter().flatten() {
             kept.session.close();
         }
+        if let Some(successor) = self.successor() {
+            successor.leave(caller);
+        }
     }
 
     /// Ends all streams of `subscriptions/listen` in order, so that their clients know before the doors close.
@@ -186,6 +192,9 @@ impl Hub {
     /// The arguments of a tool that HTTP clients repeat in headers, as far as the tool is known.
     #[must_use]
     pub fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        if let Some(successor) = self.successor() {
+            return successor.header_parameters(tool);
+        }
         self.core().book.mirrored(tool)
     }
 

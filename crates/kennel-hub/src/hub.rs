@@ -8,11 +8,11 @@ use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::modern::promising;
 use crate::observer::Observer;
-use crate::pool::Core;
+use crate::pool::{Core, unique_number};
 use crate::principal::{Principal, SessionId};
 use crate::session::Session;
 use crate::settings::{ProcessModel, ServerSettings};
-use crate::status::{InstanceStatus, Metric, MetricKind, Readiness, Status, readiness};
+use crate::status::{EraName, InstanceStatus, Metric, MetricKind, Readiness, Status, readiness};
 use crate::sync::lock;
 use bytes::Bytes;
 use kennel_supervisor::{Handshake, Launcher};
@@ -29,7 +29,7 @@ const SURVEY: Duration = Duration::from_secs(10);
 
 /// Routes messages between client sessions and the processes of one server. Cheap to clone.
 #[derive(Clone)]
-pub struct Hub(Arc<Core>);
+pub struct Hub(pub(crate) Arc<Core>);
 
 /// Why a session was not opened.
 #[derive(Debug, Clone)]
@@ -75,6 +75,9 @@ impl Hub {
         request: Message,
         unsolicited: Arc<Mailbox>,
     ) -> Result<(Session, Bytes), Refused> {
+        if let Some(successor) = self.successor() {
+            return Box::pin(successor.initialize(principal, request, unsolicited)).await;
+        }
         let id = request.id().cloned().unwrap_or_else(|| Id::number(0));
         let refused = |fault: &Fault, reason| Refused { response: fault.response(&id), reason };
         let introduction = Introduction::read(&request).map_err(|text| {
@@ -92,6 +95,9 @@ impl Hub {
     /// Serves one request of a caller that opens no session and says nothing about itself; the answer arrives in the
     /// mailbox.
     pub fn call(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) {
+        if let Some(successor) = self.successor() {
+            return successor.call(caller, request, mailbox);
+        }
         let Some(id) = request.id().cloned() else { return };
         let answer = |message| {
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
@@ -124,12 +130,22 @@ impl Hub {
             (pool.sessions, pool.exchanges.values().cloned().collect::<Vec<_>>())
         };
         let instance = |exchange: &Arc<Exchange>| {
-            exchange.status().map(|status| InstanceStatus { name: exchange.name.clone(), status })
+            let era = exchange.era().map(EraName::from);
+            exchange.status().map(|status| InstanceStatus { name: exchange.name.clone(), era, status })
         };
         let mut instances: Vec<_> = exchanges.iter().filter_map(instance).collect();
         instances.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         let readiness = if self.0.closing.is_cancelled() { Readiness::Closing } else { readiness(&instances) };
-        Status { server: self.0.settings.name.clone(), model: self.0.settings.model, sessions, instances, readiness }
+        let (server, model) = (self.0.settings.name.clone(), self.0.settings.model);
+        let held = lock(&self.0.held).clone();
+        Status { server, model, eras: self.eras(), sessions, instances, readiness, held }
+    }
+
+    /// The eras that the server speaks, as far as is known.
+    fn eras(&self) -> Vec<EraName> {
+        let known = self.0.book.eras();
+        let is_spoken = |era: &Era| self.0.settings.era.map_or_else(|| known.is_spoken(*era), |fixed| fixed == *era);
+        [Era::Legacy, Era::Modern].into_iter().filter(is_spoken).map(EraName::from).collect()
     }
 
     /// What there is to count.
@@ -233,9 +249,9 @@ impl Hub {
         self.0.tasks.wait().await;
     }
 
-    /// Whether it is the same hub.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+    /// Whether what is asked of this hub is served by the other.
+    pub(crate) fn leads_to(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.successor().is_some_and(|successor| successor.leads_to(other))
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -261,37 +277,23 @@ impl Hub {
         unsolicited: Arc<Mailbox>,
     ) -> Result<Session, Fault> {
         let core = &self.0;
-        let key = {
+        {
             let mut pool = lock(&core.pool);
             if pool.sessions >= core.settings.limits.sessions {
                 return Err(Fault::saturated("sessions", core.settings.limits.sessions));
             }
             pool.sessions += 1;
-            pool.last += 1;
-            ClientKey(pool.last)
-        };
+        }
+        let key = ClientKey(unique_number());
         let client = Arc::new(Client::new(key, id, principal.clone(), introduction, unsolicited));
-        let exchange = match core.settings.model {
-            ProcessModel::Shared => {
-                core.joined(&client, "shared".to_owned(), Sharing::Shared, &Introduction::of_kennel())
-            }
-            ProcessModel::PerUser => {
-                core.joined(&client, format!("user {principal}"), Sharing::Shared, &Introduction::of_kennel())
-            }
-            ProcessModel::PerSession => {
-                core.joined(&client, format!("session {}", key.0), Sharing::Solitary, &client.introduction)
-            }
-            ProcessModel::PerCall => {
-                core.joined(&client, format!("catalog {}", key.0), Sharing::Solitary, &client.introduction)
-            }
-        };
+        let exchange = core.assigned(&client);
         let exchange = exchange.inspect_err(|_| core.session_ended())?;
         Ok(Session::new(Arc::clone(core), client, exchange))
     }
 
     /// What the server says about itself, from memory if it can be.
     async fn introduced(&self, session: &Session) -> Result<Introduced, Fault> {
-        let exchange = session.exchange();
+        let exchange = &session.exchange();
         if let Some(introduced) = &exchange.catalog.offer().introduction {
             exchange.wake();
             return Ok(introduced.clone());

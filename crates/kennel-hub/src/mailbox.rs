@@ -181,6 +181,11 @@ impl Mailbox {
         self.readers.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether nobody will read any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        lock(&self.state).course == Course::Closed
+    }
+
     /// Says that nothing more will be posted.
     pub(crate) fn finish(&self) {
         let mut state = lock(&self.state);

@@ -2,20 +2,20 @@
 
 use crate::book::Book;
 use crate::callers::Callers;
-use crate::client::{Client, Introduction};
+use crate::client::{Client, ClientKey, Introduction};
 use crate::exchange::{Exchange, Sharing};
 use crate::fault::Fault;
 use crate::observer::Observer;
 use crate::results::Results;
 use crate::seal::{Errand, Sealer};
-use crate::settings::ServerSettings;
+use crate::settings::{ProcessModel, ServerSettings};
 use crate::status::Counters;
 use crate::sync::lock;
 use kennel_supervisor::{EraPlan, Launcher, Stage};
 use kennel_wire::{Era, Message};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -45,6 +45,10 @@ pub(crate) struct Core {
     /// For what follows the end of a session, which may be dropped anywhere.
     runtime: Handle,
     pub(crate) closing: CancellationToken,
+    /// What has taken this one's place; see [`Core::successor`].
+    pub(crate) successor: RwLock<Option<Arc<Core>>>,
+    /// Why nothing is started just now, if somebody wants it so.
+    pub(crate) held: Mutex<Option<String>>,
     /// Seals what clients without sessions carry from round to round.
     pub(crate) sealer: Option<Sealer>,
     /// What the times in what is sealed are counted from.
@@ -65,7 +69,12 @@ pub(crate) struct Pool {
     pub(crate) sessions: usize,
     /// The sessions of callers that open none.
     pub(crate) callers: Callers,
-    pub(crate) last: u64,
+}
+
+/// A number that nothing else in this process has: sessions go from one hub to another.
+pub(crate) fn unique_number() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 impl Core {
@@ -87,6 +96,8 @@ impl Core {
             tasks: TaskTracker::new(),
             runtime: Handle::current(),
             closing: CancellationToken::new(),
+            successor: RwLock::default(),
+            held: Mutex::default(),
             sealer: Sealer::new(),
             epoch: Instant::now(),
             watched: Notify::new(),
@@ -125,6 +136,26 @@ impl Core {
         Ok(exchange)
     }
 
+    /// The exchange that serves a session, with the session in it: its own, or one that it shares.
+    pub(crate) fn assigned(self: &Arc<Self>, client: &Arc<Client>) -> Result<Arc<Exchange>, Fault> {
+        let ClientKey(key) = client.key;
+        match self.settings.model {
+            ProcessModel::Shared => {
+                self.joined(client, "shared".to_owned(), Sharing::Shared, &Introduction::of_kennel())
+            }
+            ProcessModel::PerUser => {
+                let name = format!("user {}", client.principal);
+                self.joined(client, name, Sharing::Shared, &Introduction::of_kennel())
+            }
+            ProcessModel::PerSession => {
+                self.joined(client, format!("session {key}"), Sharing::Solitary, &client.introduction)
+            }
+            ProcessModel::PerCall => {
+                self.joined(client, format!("catalog {key}"), Sharing::Solitary, &client.introduction)
+            }
+        }
+    }
+
     fn found(
         self: &Arc<Self>,
         pool: &mut Pool,
@@ -137,14 +168,16 @@ impl Core {
             let cause = "Kennel is being shut down";
             return Err(Fault::unavailable(&self.settings.name, kennel_supervisor::Phase::Runtime, cause));
         }
+        if let Some(reason) = &*lock(&self.held) {
+            return Err(Fault::unavailable(&self.settings.name, kennel_supervisor::Phase::Runtime, reason));
+        }
         if let Some(exchange) = pool.exchanges.get(&name) {
             return Ok(Arc::clone(exchange));
         }
         if pool.exchanges.len() >= self.settings.limits.instances && !self.make_room(pool) {
             return Err(Fault::saturated("processes of this server", self.settings.limits.instances));
         }
-        pool.last += 1;
-        let exchange = Exchange::new(self, pool.last, name.clone(), sharing, introduction);
+        let exchange = Exchange::new(self, unique_number(), name.clone(), sharing, introduction);
         pool.exchanges.insert(name, Arc::clone(&exchange));
         Ok(exchange)
     }
@@ -181,12 +214,7 @@ impl Core {
 
     /// A process for one request of a session.
     pub(crate) fn for_one_call(self: &Arc<Self>, client: &Arc<Client>) -> Result<Arc<Exchange>, Fault> {
-        let number = {
-            let mut pool = lock(&self.pool);
-            pool.last += 1;
-            pool.last
-        };
-        self.joined(client, format!("call {number}"), Sharing::OneCall, &client.introduction)
+        self.joined(client, format!("call {}", unique_number()), Sharing::OneCall, &client.introduction)
     }
 
     /// The process for one request that still works on the request that this one goes on with.
@@ -211,6 +239,10 @@ impl Core {
                 exchange.sharing == Sharing::OneCall && exchange.state().members.contains_key(&client.key)
             })
             .collect()
+    }
+
+    pub(crate) fn session_began(&self) {
+        lock(&self.pool).sessions += 1;
     }
 
     pub(crate) fn session_ended(&self) {

@@ -8,7 +8,7 @@ use crate::exchange::{Exchange, State, line};
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Pending, Stage};
-use crate::pool::next_question;
+use crate::pool::{Core, next_question};
 use crate::seal::{Errand, Mark, Ticket};
 use crate::withdraw::cancellation;
 use bytes::Bytes;
@@ -279,7 +279,7 @@ impl Exchange {
     }
 }
 
-impl crate::pool::Core {
+impl Core {
     /// A sealed state.
     pub(crate) fn ticket(&self, errand: Errand, client: &Client, request: Mark, life: Duration) -> Option<String> {
         let expires = self.milliseconds().saturating_add(u64::try_from(life.as_millis()).unwrap_or(u64::MAX));

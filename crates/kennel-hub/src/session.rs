@@ -3,35 +3,44 @@
 use crate::catalog::List;
 use crate::client::Client;
 use crate::exchange::Exchange;
+use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pool::Core;
 use crate::principal::{Principal, SessionId};
 use crate::settings::ProcessModel;
 use kennel_wire::{Id, Kind, Message, ProtocolVersion};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// One client session. Cheap to clone; it ends with its last clone, or when it is closed.
 #[derive(Clone)]
 pub struct Session(Arc<Hold>);
 
 struct Hold {
-    core: Arc<Core>,
     client: Arc<Client>,
+    place: RwLock<Place>,
+}
+
+/// Where a session is served just now.
+#[derive(Clone)]
+struct Place {
+    core: Arc<Core>,
     exchange: Arc<Exchange>,
+    /// Where it was served before; calls may be in flight there.
+    former: Option<(Arc<Core>, Arc<Exchange>)>,
 }
 
 impl Session {
     pub(crate) fn new(core: Arc<Core>, client: Arc<Client>, exchange: Arc<Exchange>) -> Self {
-        Self(Arc::new(Hold { core, client, exchange }))
+        Self(Arc::new(Hold { client, place: RwLock::new(Place { core, exchange, former: None }) }))
     }
 
     pub(crate) fn client(&self) -> &Arc<Client> {
         &self.0.client
     }
 
-    pub(crate) fn exchange(&self) -> &Arc<Exchange> {
-        &self.0.exchange
+    pub(crate) fn exchange(&self) -> Arc<Exchange> {
+        self.0.place().exchange
     }
 
     /// Its name on the wire.
@@ -58,51 +67,33 @@ impl Session {
     /// notification or an answer of the client.
     #[expect(clippy::needless_pass_by_value, reason = "a message is handed over, whatever becomes of it")]
     pub fn receive(&self, message: Message, mailbox: &Arc<Mailbox>) {
-        let Hold { core, client, exchange } = &*self.0;
-        if client.is_closed() {
-            if let (Some(id), Some(_)) = (message.id(), message.method()) {
-                mailbox.post(Outgoing { message: exchange.closing().response(id), kind: OutgoingKind::Response });
+        let served = self.0.served(|place| {
+            if self.0.client.is_closed() {
+                return Err(place.exchange.closing());
             }
-            return;
-        }
-        let takes_a_process = match message.kind() {
-            Kind::Request { method, .. } => {
-                core.settings.model == ProcessModel::PerCall && !is_about_the_session(&method)
+            // What a process of before has asked, and what was asked of it, is known to it alone.
+            if let (Some((core, former)), false) = (&place.former, matches!(message.kind(), Kind::Request { .. }))
+                && !core.closing.is_cancelled()
+            {
+                former.receive(&self.0.client, &message, mailbox);
             }
-            Kind::Notification { .. } | Kind::Response { .. } | Kind::Error { .. } => {
-                // Whichever process the client means knows it; the others do not.
-                if core.settings.model == ProcessModel::PerCall {
-                    core.calls_of(client).iter().for_each(|call| call.receive(client, &message, mailbox));
-                }
-                false
-            }
-        };
-        if !takes_a_process {
-            return exchange.receive(client, &message, mailbox);
-        }
-        if let Some(call) = core.call_to_resume(client, &message) {
-            return call.receive(client, &message, mailbox);
-        }
-        match core.for_one_call(client) {
-            Ok(call) => {
-                call.receive(client, &message, mailbox);
-                // What was answered without the process needs none.
-                call.ended_call();
-            }
-            Err(fault) => {
-                if let Some(id) = message.id() {
-                    mailbox.post(Outgoing { message: fault.response(id), kind: OutgoingKind::Response });
-                }
-            }
+            place.receive(&self.0.client, &message, mailbox)
+        });
+        if let (Err(fault), Some(id), Some(_)) = (served, message.id(), message.method()) {
+            mailbox.post(Outgoing { message: fault.response(id), kind: OutgoingKind::Response });
         }
     }
 
     /// Calls off what was asked under this id with this mailbox, as if the client had cancelled it.
     pub(crate) fn call_off(&self, id: &Id, mailbox: &Arc<Mailbox>) {
-        let Hold { core, client, exchange } = &*self.0;
-        exchange.call_off(client, id, mailbox);
-        if core.settings.model == ProcessModel::PerCall {
-            core.calls_of(client).iter().for_each(|call| call.call_off(client, id, mailbox));
+        let client = &self.0.client;
+        let Place { core, exchange, former } = self.0.place();
+        let places = [(core, exchange)].into_iter().chain(former);
+        for (core, exchange) in places {
+            exchange.call_off(client, id, mailbox);
+            if core.settings.model == ProcessModel::PerCall {
+                core.calls_of(client).iter().for_each(|call| call.call_off(client, id, mailbox));
+            }
         }
     }
 
@@ -117,22 +108,85 @@ impl Session {
     }
 }
 
+impl Place {
+    fn receive(&self, client: &Arc<Client>, message: &Message, mailbox: &Arc<Mailbox>) -> Result<(), Fault> {
+        let Self { core, exchange, .. } = self;
+        let takes_a_process = match message.kind() {
+            Kind::Request { method, .. } => {
+                core.settings.model == ProcessModel::PerCall && !is_about_the_session(&method)
+            }
+            Kind::Notification { .. } | Kind::Response { .. } | Kind::Error { .. } => {
+                // Whichever process the client means knows it; the others do not.
+                if core.settings.model == ProcessModel::PerCall {
+                    core.calls_of(client).iter().for_each(|call| call.receive(client, message, mailbox));
+                }
+                false
+            }
+        };
+        if !takes_a_process {
+            exchange.receive(client, message, mailbox);
+        } else if let Some(call) = core.call_to_resume(client, message) {
+            call.receive(client, message, mailbox);
+        } else {
+            let call = core.for_one_call(client)?;
+            call.receive(client, message, mailbox);
+            // What was answered without the process needs none.
+            call.ended_call();
+        }
+        Ok(())
+    }
+}
+
 impl Hold {
+    fn place(&self) -> Place {
+        self.place.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets `act` use the place where the session is served. Nothing takes that place before it returns.
+    fn served(&self, act: impl FnOnce(&Place) -> Result<(), Fault>) -> Result<(), Fault> {
+        loop {
+            let place = self.place();
+            let successor = place.core.successor();
+            let Some(next) = &*successor else { return act(&place) };
+            let next = Arc::clone(next);
+            drop(successor);
+            self.follow(&place, next)?;
+        }
+    }
+
+    /// Goes where the hub of a session has handed over to.
+    fn follow(&self, from: &Place, next: Arc<Core>) -> Result<(), Fault> {
+        let mut place = self.place.write().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&place.core, &from.core) {
+            // Another request was faster.
+            return Ok(());
+        }
+        let exchange = next.assigned(&self.client)?;
+        next.session_began();
+        from.core.session_ended();
+        *place = Place { core: next, exchange, former: Some((Arc::clone(&from.core), Arc::clone(&from.exchange))) };
+        Ok(())
+    }
+
     fn close(&self) {
         if !self.client.close() {
             return;
         }
-        for call in self.core.calls_of(&self.client) {
-            call.leave(&self.client);
-            self.core.retire(&call.name);
-        }
-        self.exchange.leave(&self.client);
-        self.core.results.forget(self.client.key);
-        if self.core.settings.model != ProcessModel::Shared && self.core.settings.model != ProcessModel::PerUser {
-            self.core.retire(&self.exchange.name);
+        // It may be known already where it was to go.
+        let _ = self.served(|_| Ok(()));
+        let Place { core, exchange, former } = self.place();
+        for (core, exchange) in
+            [(&core, &exchange)].into_iter().chain(former.as_ref().map(|(core, exchange)| (core, exchange)))
+        {
+            for call in core.calls_of(&self.client) {
+                call.leave(&self.client);
+                core.retire(&call.name);
+            }
+            core.let_go(&self.client, exchange);
+            core.results.forget(self.client.key);
         }
         self.client.unsolicited.finish();
-        self.core.session_ended();
+        core.session_ended();
     }
 }
 

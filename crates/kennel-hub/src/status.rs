@@ -2,6 +2,7 @@
 
 use crate::settings::ProcessModel;
 use kennel_supervisor::State;
+use kennel_wire::Era;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,12 +13,35 @@ pub struct Status {
     pub server: String,
     /// Who shares its processes.
     pub model: ProcessModel,
+    /// The eras that it speaks, as far as is known.
+    pub eras: Vec<EraName>,
     /// How many sessions there are.
     pub sessions: usize,
     /// Its instances.
     pub instances: Vec<InstanceStatus>,
     /// Whether calls can be made.
     pub readiness: Readiness,
+    /// Why nothing is started, where somebody wants it so.
+    pub held: Option<String>,
+}
+
+/// An era as it is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EraName {
+    /// With sessions: up to 2025-11-25.
+    Legacy,
+    /// Without: since 2026-07-28.
+    Modern,
+}
+
+impl From<Era> for EraName {
+    fn from(era: Era) -> Self {
+        match era {
+            Era::Legacy => Self::Legacy,
+            Era::Modern => Self::Modern,
+        }
+    }
 }
 
 /// How one instance is.
@@ -25,6 +49,8 @@ pub struct Status {
 pub struct InstanceStatus {
     /// Its name among those of the server.
     pub name: String,
+    /// The era in which its process is talked to, while it has one that is ready.
+    pub era: Option<EraName>,
     /// How it is.
     #[serde(flatten)]
     pub status: kennel_supervisor::Status,

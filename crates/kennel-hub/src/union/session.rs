@@ -152,7 +152,7 @@ impl Hold {
         }
         state.leaving.retain(Session::is_busy);
         if let Some(seat) = state.seats.get(&member.name) {
-            if seat.member.hub.is_same(&member.hub) {
+            if seat.member.hub.leads_to(&member.hub) {
                 return Ok(seat.session.clone());
             }
             // The server was replaced; what it still works on is finished.

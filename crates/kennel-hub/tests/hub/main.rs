@@ -21,6 +21,7 @@ mod sharing;
 mod slow;
 mod starting;
 mod subscriptions;
+mod succession;
 mod support;
 mod tasks;
 mod timing;
