@@ -70,6 +70,7 @@ mod results;
 mod retries;
 mod rounds;
 mod seal;
+pub mod search;
 mod session;
 mod settings;
 mod skipped;
