@@ -92,4 +92,6 @@ pub use principal::{Principal, SessionId};
 pub use session::Session;
 pub use settings::{CatalogPlace, Limits, ProcessModel, ServerSettings, Timeouts};
 pub use status::{EraName, InstanceStatus, Metric, MetricKind, Readiness, Status};
-pub use union::{AsTheyAre, MemberSettings, Naming, Presentation, Presented, Union, UnionSession, UnionSettings};
+pub use union::{
+    AsTheyAre, MemberSettings, Naming, Presentation, Presented, Surface, Union, UnionSession, UnionSettings,
+};

@@ -13,6 +13,7 @@ mod names;
 mod pages;
 mod presentation;
 mod route;
+mod search;
 mod session;
 mod shelf;
 
@@ -21,6 +22,7 @@ pub use presentation::{AsTheyAre, Presentation, Presented};
 pub use session::UnionSession;
 
 use crate::callers::{Asked, Caller};
+use crate::catalog::List;
 use crate::client::{Declaration, Introduction};
 use crate::dialect;
 use crate::fault::Fault;
@@ -35,6 +37,7 @@ pub(crate) use listen::Hearing;
 use listen::Listeners;
 use member::Member;
 use route::Routed;
+use search::{Finder, Meant};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,11 +47,23 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+/// How the tools of many servers are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Surface {
+    /// All are listed.
+    #[default]
+    Full,
+    /// One tool finds the others, and one calls them.
+    Search,
+}
+
 /// How a union is bounded.
 #[derive(Debug, Clone)]
 pub struct UnionSettings {
     /// Whether names say which server they are of.
     pub naming: Naming,
+    /// How tools are shown.
+    pub surface: Surface,
     /// How long a list waits for servers of which nothing is known.
     pub patience: Duration,
     /// How many servers are tried out at once; shared by all unions of a gateway.
@@ -57,7 +72,12 @@ pub struct UnionSettings {
 
 impl Default for UnionSettings {
     fn default() -> Self {
-        Self { naming: Naming::Joined, patience: Duration::from_secs(5), trials: Arc::new(Semaphore::new(4)) }
+        Self {
+            naming: Naming::Joined,
+            surface: Surface::Full,
+            patience: Duration::from_secs(5),
+            trials: Arc::new(Semaphore::new(4)),
+        }
     }
 }
 
@@ -70,6 +90,7 @@ type Members = BTreeMap<Arc<str>, Arc<Member>>;
 struct Core {
     settings: UnionSettings,
     members: Mutex<Arc<Members>>,
+    finder: Finder,
     /// Whom to tell that a list has changed.
     listeners: Listeners,
     runtime: Handle,
@@ -92,6 +113,7 @@ impl Union {
         let union = Self(Arc::new(Core {
             settings,
             members: Mutex::default(),
+            finder: Finder::default(),
             listeners: Listeners::default(),
             runtime: Handle::current(),
             ended: CancellationToken::new(),
@@ -217,7 +239,15 @@ impl Union {
                 let introduced = self.introduced(ProtocolVersion::LATEST_LEGACY);
                 answer(success_response(&id, &dialect::discovered(&introduced)));
             }
-            _ => match crate::catalog::List::of_method(&method) {
+            "tools/call" if self.0.settings.surface == Surface::Search => match Self::meant(request) {
+                Ok(Meant::Search(arguments)) => self.search(era, introduction, arguments, id, mailbox),
+                Ok(Meant::Call(call)) => match self.route(introduction, &call, &method, mailbox) {
+                    Ok(routed) => return Some(routed),
+                    Err(fault) => answer(fault.response(&id)),
+                },
+                Err(fault) => answer(fault.response(&id)),
+            },
+            _ => match List::of_method(&method) {
                 Some(list) => self.page(era, introduction, list, request, id, mailbox),
                 None => match self.route(introduction, request, &method, mailbox) {
                     Ok(routed) => return Some(routed),

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     lists: BTreeMap<List, Vec<RawJson>>,
+    /// The names of tools as they are shown, without the server's, in the order of the list.
+    shown: Vec<String>,
     /// The server's own names of tools and prompts by those that clients see.
     tools: HashMap<String, String>,
     prompts: HashMap<String, String>,
@@ -29,6 +31,11 @@ impl Shelf {
 
     pub(crate) fn items(&self, list: List) -> &[RawJson] {
         self.lists.get(&list).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The tools as they are shown: by their names without the server's, and as they are listed.
+    pub(crate) fn shown_tools(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.shown.iter().map(String::as_str).zip(self.items(List::Tools))
     }
 
     /// The server's own name of a tool.
@@ -56,7 +63,9 @@ impl Shelf {
             List::Tools => {
                 let presented = member.presentation.tool(&own)?;
                 description = presented.description;
-                member.name_of(&presented.name)
+                let seen = member.name_of(&presented.name);
+                self.shown.push(presented.name);
+                seen
             }
             List::Prompts => member.name_of(&own),
             List::Resources | List::Templates => member.address_of(&own),
