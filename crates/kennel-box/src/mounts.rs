@@ -26,7 +26,7 @@ const DENIED_TREES: [&str; 12] = [
 const DENIED_ITSELF: [&str; 4] = ["/", "/home", "/mnt", "/var"];
 
 /// What holds keys and tokens in a home directory.
-const DENIED_IN_HOME: [&str; 14] = [
+const DENIED_IN_HOME: [&str; 16] = [
     ".aws",
     ".azure",
     ".cargo/credentials.toml",
