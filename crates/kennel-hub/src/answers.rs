@@ -25,7 +25,7 @@ impl Exchange {
     /// Takes the answer of the process to a request.
     pub(crate) async fn answered(&self, generation: Generation, number: Number, message: &Message) {
         let pending = self.state().pending.answered(number, generation);
-        let Some(pending) = pending else {
+        let Some(mut pending) = pending else {
             if self.hold(generation, number, message) || self.stream_ended(generation, number, message) {
                 return;
             }
@@ -35,6 +35,9 @@ impl Exchange {
         let is_asking = pending.origin.is_some() && self.era() == Some(Era::Modern) && is_question(message);
         if is_asking {
             return self.inquire(generation, number, pending, message).await;
+        }
+        if let Some(entry) = &mut pending.entry {
+            entry.answered(message);
         }
         if pending.rounds.is_some() {
             // The process has its answer without what it still asked.

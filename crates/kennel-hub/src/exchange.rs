@@ -238,8 +238,11 @@ impl Exchange {
 
     /// Answers requests with an error.
     pub(crate) fn refuse(&self, taken: Vec<(Number, Pending)>, fault: &Fault) {
-        for (_, pending) in taken {
+        for (_, mut pending) in taken {
             self.work_ended(&pending);
+            if let Some(entry) = &mut pending.entry {
+                entry.refused(fault);
+            }
             let is_parked = matches!(pending.stage, Stage::Parked(_));
             if let Asker::Client { client, mailbox, id, .. } = pending.asker {
                 self.core.counters.faults.add();

@@ -73,6 +73,10 @@ impl Fault {
         self.object().response(&id.clone().into())
     }
 
+    pub(crate) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

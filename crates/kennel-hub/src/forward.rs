@@ -1,5 +1,6 @@
 //! From a client to the process: its requests, notifications and answers.
 
+use crate::audit::Entry;
 use crate::client::Client;
 use crate::dialect::{self, Subject};
 use crate::exchange::{Exchange, Sharing, State};
@@ -102,6 +103,9 @@ impl Exchange {
         };
         let asker = Asker::Client { client: Arc::clone(client), mailbox: Arc::clone(mailbox), id: id.clone(), token };
         let mut pending = Pending::new(asker, purpose, Subject::of(method), Stage::Asking);
+        let settings = &self.core.settings;
+        pending.entry =
+            settings.audit.as_ref().and_then(|audit| Entry::of(audit, &settings.name, client, method, message));
         self.with_instance(Instance::work_began);
         let limits = &self.core.settings.limits;
         let mut state = self.state();

@@ -42,6 +42,7 @@
 mod announce;
 mod answers;
 mod ask;
+mod audit;
 mod backward;
 mod book;
 mod callers;
@@ -82,6 +83,7 @@ mod tasks;
 mod union;
 mod withdraw;
 
+pub use audit::{Audit, AuditedArguments};
 pub use callers::{Asked, Caller};
 pub use endpoint::{Endpoint, EndpointSession, PastSession};
 pub use hub::{Hub, Refused, RefusedReason};

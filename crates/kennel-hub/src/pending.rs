@@ -1,5 +1,6 @@
 //! The requests that a process has not answered yet, and who asked.
 
+use crate::audit::Entry;
 use crate::catalog::List;
 use crate::client::{Client, ClientKey};
 use crate::dialect::Subject;
@@ -36,6 +37,8 @@ pub(crate) struct Pending {
     pub(crate) inquiry: Option<Box<Inquiry>>,
     /// The request as the client made it, where the answer may be a question.
     pub(crate) origin: Option<Box<Origin>>,
+    /// What is written down of it.
+    pub(crate) entry: Option<Box<Entry>>,
 }
 
 /// A request as its client made it.
@@ -68,6 +71,7 @@ impl Pending {
             rounds: None,
             inquiry: None,
             origin: None,
+            entry: None,
         }
     }
 

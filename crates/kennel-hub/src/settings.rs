@@ -1,5 +1,6 @@
 //! How a server is shared and bounded.
 
+use crate::audit::Audit;
 use kennel_state::Store;
 use kennel_wire::Era;
 use serde::Serialize;
@@ -102,6 +103,8 @@ pub struct ServerSettings {
     pub timeouts: Timeouts,
     /// Where what the server offers is remembered from one hub to the next; `None` to forget it with this one.
     pub catalog: Option<CatalogPlace>,
+    /// Where calls are written down; nowhere if `None`.
+    pub audit: Option<Audit>,
     /// Where results that are too large are kept; `None` for the system's directory for temporary files.
     pub results: Option<PathBuf>,
 }

@@ -64,10 +64,13 @@ impl Exchange {
         let taken = {
             let mut state = self.state();
             state.members.remove(&client.key);
-            let taken = state.pending.take(
+            let mut taken = state.pending.take(
                 |pending| matches!(&pending.asker, Asker::Client { client: asker, .. } if asker.key == client.key),
             );
-            for (number, pending) in &taken {
+            for (number, pending) in &mut taken {
+                if let Some(entry) = &mut pending.entry {
+                    entry.called_off();
+                }
                 match pending.stage {
                     // What it was asked is refused below.
                     Stage::Sent(_) => Self::tell(&state, &cancellation(*number, "the client has gone")),

@@ -118,6 +118,7 @@ pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Exec
         limits,
         timeouts: Timeouts::default(),
         catalog: None,
+        audit: None,
         results: None,
     };
     let launcher = Arc::new(BoxLauncher::new(attachment, "server", request));

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod asking;
+mod audit;
 mod callers;
 mod calls;
 mod catalogs;

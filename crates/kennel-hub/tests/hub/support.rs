@@ -265,6 +265,7 @@ pub(crate) struct Plan {
     pub(crate) timeouts: Timeouts,
     pub(crate) supervision: Settings,
     pub(crate) catalog: Option<kennel_hub::CatalogPlace>,
+    pub(crate) audit: Option<kennel_hub::Audit>,
 }
 
 /// Settings with which nothing but what is tested happens by itself.
@@ -276,6 +277,7 @@ pub(crate) fn calm(model: ProcessModel) -> Plan {
         timeouts: Timeouts::default(),
         supervision: Settings { probe_interval: Duration::from_hours(1000), idle_stop: None, ..Settings::default() },
         catalog: None,
+        audit: None,
     }
 }
 
@@ -315,9 +317,9 @@ impl Scene {
         let attachment = Arc::new(executor.open(SessionId::new("hub")).expect("a session"));
         let request = StartRequest { plan: plan().expect("a plan"), command: Command::default() };
         let launcher = Arc::new(BoxLauncher::new(attachment, "server", request));
-        let Plan { model, era, limits, timeouts, supervision, catalog } = plan_of_hub;
+        let Plan { model, era, limits, timeouts, supervision, catalog, audit } = plan_of_hub;
         let settings =
-            ServerSettings { name: "weather".to_owned(), model, era, limits, timeouts, catalog, results: None };
+            ServerSettings { name: "weather".to_owned(), model, era, limits, timeouts, catalog, audit, results: None };
         let hub = Hub::new(settings, supervision, launcher, Arc::new(Unobserved));
         Self { engine, hub, executor, processes: Mutex::new(processes), others: Mutex::default() }
     }

@@ -205,6 +205,7 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
             ..timeouts
         },
         catalog,
+        audit: None,
         results: None,
     };
     (settings, supervision)
