@@ -1,5 +1,6 @@
-//! Owns what can be wrong with a client's file, said with the place in it and what to do.
+//! Owns what can be wrong with a client's file, said with the place in it and what to do, and why a client cannot be told.
 
+use super::client::Client;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -105,5 +106,57 @@ pub enum ReadError {
         directory: PathBuf,
         /// How many it may hold.
         limit: usize,
+    },
+}
+
+/// Why a client cannot be told of a server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SayError {
+    /// The client only starts programs.
+    #[error("`{name}` is at an address, and {client} only starts programs; use `kennel client install {}`", .client.word())]
+    Address {
+        /// The server.
+        name: String,
+        /// The client.
+        client: Client,
+    },
+    /// The client talks Streamable HTTP only.
+    #[error("`{name}` wants the older transport with SSE, which {client} does not speak; serve it through Kennel")]
+    Transport {
+        /// The server.
+        name: String,
+        /// The client.
+        client: Client,
+    },
+    /// The client cannot fill a placeholder.
+    #[error(
+        "`{name}` has {placeholder} in `{key}`, which {client} cannot fill; serve it through Kennel, or write the value"
+    )]
+    Placeholder {
+        /// The server.
+        name: String,
+        /// The client.
+        client: Client,
+        /// What holds the placeholder.
+        key: String,
+        /// The placeholder.
+        placeholder: String,
+    },
+    /// The secret is where no client can fetch it.
+    #[error("`{name}` takes `{key}` from a secret store that only Kennel asks; serve it through Kennel")]
+    Reference {
+        /// The server.
+        name: String,
+        /// What holds the secret.
+        key: String,
+    },
+    /// The client has no switch.
+    #[error("`{name}` is turned off, which {client} cannot be told, so it is left out")]
+    Off {
+        /// The server.
+        name: String,
+        /// The client.
+        client: Client,
     },
 }

@@ -4,11 +4,11 @@ use super::client::Client;
 use super::document::{Document, Language};
 use super::edit::{Change, edit};
 use super::entry::{Entry, Launch, Origin, Scope, Timeouts, Tools};
-use super::error::ReadError;
+use super::error::{ReadError, SayError};
 use super::find::read_known;
 use super::lists::path_of;
 use super::text::{Part, Text};
-use super::write::{SayError, say};
+use super::write::say;
 use std::path::{Path, PathBuf};
 
 /// What the entry is called that points a client at Kennel.

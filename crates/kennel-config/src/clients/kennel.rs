@@ -3,8 +3,8 @@
 use super::client::Client;
 use super::document::{Node, Value};
 use super::entry::{Entry, Launch, Origin, Scope, Timeouts, Tools, Transport};
+use super::error::SayError;
 use super::text::{Part, Spelling, Text, Unsayable};
-use super::write::SayError;
 use crate::template;
 use crate::{ServerName, Template};
 use std::path::{Path, PathBuf};

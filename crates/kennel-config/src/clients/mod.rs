@@ -4,6 +4,7 @@
 //! becomes an [`Entry`], whatever the file looks like. How Kennel runs servers is not known here.
 
 mod client;
+mod codex;
 mod dialect;
 mod diff;
 mod document;
@@ -30,7 +31,7 @@ pub use client::{Client, UnknownClient};
 pub use diff::unified;
 pub use document::{Document, Language, Node, Value};
 pub use entry::{Entry, Launch, Origin, Scope, Timeouts, Tools, Transport};
-pub use error::{ReadError, Spot};
+pub use error::{ReadError, SayError, Spot};
 pub use export::{Export, KENNEL_NAME, TOKEN_VARIABLE, entry_for_kennel, export, is_kennel, without};
 pub use file::{WriteError, Written, replace};
 pub use find::{Gathered, read_client, read_known, read_path, read_text};
@@ -41,4 +42,3 @@ pub use plan::{Outcome, Plan, PlanError, Planned, plan, plan_removal};
 pub use read::Found;
 pub use text::{Part, Spelling, Text, Unsayable, Words};
 pub use undo::{Record, Records, UndoError};
-pub use write::SayError;

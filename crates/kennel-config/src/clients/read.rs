@@ -1,13 +1,15 @@
 //! Owns how the servers in a client's file become entries.
 
 use super::client::Client;
+use super::codex;
 use super::dialect::{CommandForm, Dialect, Kind, Unit};
 use super::document::{Document, Node, Value};
 use super::entry::{Entry, Launch, Origin, Scope, Timeouts, Tools, Transport};
 use super::error::ReadError;
 use super::fields::Fields;
 use super::lists::List;
-use super::text::{Part, Text, Words};
+use super::text::{Part, Words};
+use std::path::Path;
 use std::time::Duration;
 
 /// What was found in a file.
@@ -29,12 +31,17 @@ impl Found {
 
 /// Reads the servers of one list.
 pub(crate) fn read_list(document: &Document<'_>, client: Client, list: &List<'_>) -> Result<Found, ReadError> {
-    let words = words_of(&list.scope);
+    let words = words_of(&list.scope, document.file());
     let mut found = Found::default();
     let names = Fields::of(document, list.key.clone(), list.node, client.dialect().spelling, &words)?;
     for (name, node) in names.rest() {
         let key = format!("{}.{name}", list.key);
         let reader = Reader { document, client, dialect: client.dialect(), words: &words };
+        if let Some(word) = reader.unknown_kind(&node) {
+            let spot = document.spot(&node);
+            found.notes.push(format!("{spot}: `{key}` is of the type `{word}`, which is left to {client}"));
+            continue;
+        }
         match reader.launch_and_rest(&key, &node)? {
             Some(mut entry) => {
                 entry.enabled &= !list.off.contains(&name);
@@ -60,12 +67,14 @@ pub(crate) fn read_list(document: &Document<'_>, client: Client, list: &List<'_>
 }
 
 /// What the words of editors stand for in files of that scope.
-fn words_of(scope: &Scope) -> Words {
-    let text = |path: &std::path::Path| Some(path.to_string_lossy().into_owned());
+fn words_of(scope: &Scope, file: &Path) -> Words {
+    let text = |path: &Path| Some(path.to_string_lossy().into_owned());
+    let absolute = std::path::absolute(file).ok();
+    let directory = absolute.as_deref().and_then(Path::parent).and_then(text);
     match scope {
-        Scope::Project(directory) => Words { workspace: text(directory), plugin: None },
-        Scope::Plugin { root, .. } => Words { workspace: None, plugin: text(root) },
-        Scope::User | Scope::File => Words::default(),
+        Scope::Project(project) => Words { workspace: text(project), plugin: None, directory },
+        Scope::Plugin { root, .. } => Words { workspace: None, plugin: text(root), directory },
+        Scope::User | Scope::File => Words { directory, ..Words::default() },
     }
 }
 
@@ -117,11 +126,13 @@ impl Reader<'_> {
         let Some(name) = self.dialect.kind else { return Ok(None) };
         let Some(node) = fields.take(name) else { return Ok(None) };
         let word = node.as_text().ok_or_else(|| fields.kind_error(name, node, "a text"))?;
-        let known = self.dialect.kinds.iter().find(|(known, _)| *known == word);
-        let words = || self.dialect.kinds.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-        known.map(|(_, kind)| Some(*kind)).ok_or_else(|| {
-            fields.value_error(name, node, format!("is `{word}`, which Kennel cannot use; it knows {}", words()))
-        })
+        Ok(self.dialect.kinds.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind))
+    }
+
+    /// Some clients have servers of other kinds, such as those that are part of them.
+    fn unknown_kind<'a>(&self, node: &'a Node) -> Option<&'a str> {
+        let word = node.get(self.dialect.kind?)?.as_text()?;
+        self.dialect.kinds.iter().all(|(known, _)| *known != word).then_some(word)
     }
 
     fn http(
@@ -133,7 +144,7 @@ impl Reader<'_> {
         let Some(url) = fields.text(name)? else { return Ok(None) };
         let mut headers = fields.table(self.dialect.headers)?;
         if self.client == Client::Codex {
-            codex_headers(fields, &mut headers)?;
+            codex::read_headers(fields, &mut headers)?;
         }
         let transport = match kind {
             Some(Kind::Sse) => Transport::Sse,
@@ -176,7 +187,7 @@ impl Reader<'_> {
         }
         env.extend(fields.table(self.dialect.env)?);
         if self.client == Client::Codex {
-            codex_variables(fields, &mut env)?;
+            codex::read_variables(fields, &mut env)?;
         }
         let cwd = self.dialect.cwd.map_or(Ok(None), |name| fields.text(name))?;
         Ok(Some(Launch::Stdio { command, args, env, cwd }))
@@ -220,32 +231,6 @@ fn number(fields: &Fields<'_>, name: &str, node: Option<&Node>, unit: f64) -> Re
     seconds.map(Some).ok_or_else(|| fields.value_error(name, node, "is no length of time"))
 }
 
-/// `env_vars` passes variables on by their names.
-fn codex_variables(fields: &mut Fields<'_>, env: &mut Vec<(String, Text)>) -> Result<(), ReadError> {
-    let Some(node) = fields.take("env_vars") else { return Ok(()) };
-    let Some(items) = node.items() else { return Err(fields.kind_error("env_vars", node, "a list of names")) };
-    for item in items {
-        let name = item.as_text().or_else(|| item.get("name").and_then(Node::as_text));
-        let name = name.ok_or_else(|| fields.kind_error("env_vars", item, "a list of names"))?;
-        if env.iter().all(|(known, _)| known != name) {
-            env.push((name.to_owned(), Text::variable(name)));
-        }
-    }
-    Ok(())
-}
-
-/// `bearer_token_env_var` and `env_http_headers` name variables whose values are sent.
-fn codex_headers(fields: &mut Fields<'_>, headers: &mut Vec<(String, Text)>) -> Result<(), ReadError> {
-    for (header, variable) in fields.table("env_http_headers")? {
-        headers.push((header, Text::variable(variable.literal().unwrap_or_default())));
-    }
-    if let Some(name) = fields.plain("bearer_token_env_var")? {
-        let variable = Part::Variable { name: name.to_owned(), default: None };
-        headers.push(("Authorization".to_owned(), Text(vec![Part::Literal("Bearer ".to_owned()), variable])));
-    }
-    Ok(())
-}
-
 /// What people should know about an entry's placeholders.
 fn remarks(entry: &Entry) -> Vec<String> {
     let mut notes = Vec::new();
@@ -266,5 +251,14 @@ fn remarks(entry: &Entry) -> Vec<String> {
         }
     }
     notes.dedup();
+    if !entry.other.is_empty() {
+        let names: Vec<String> = entry.other.iter().map(|(name, _)| format!("`{name}`")).collect();
+        notes.push(format!(
+            "`{}` from {} also says {}, for which Kennel has no word",
+            entry.name,
+            entry.origin,
+            names.join(", ")
+        ));
+    }
     notes
 }

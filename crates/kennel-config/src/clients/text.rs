@@ -32,7 +32,7 @@ pub enum Part {
 pub enum Spelling {
     /// There are none; every text stands for itself.
     Plain,
-    /// `${NAME}` and `${NAME:-default}`: Claude Code.
+    /// `${NAME}` and `${NAME:-default}`: Claude Code and files of no client in particular; `${env:NAME}` is understood too.
     Braces,
     /// `$NAME`, `${NAME}` and `${NAME:-default}`: Gemini CLI.
     Dollar,
@@ -51,6 +51,20 @@ pub struct Words {
     pub workspace: Option<String>,
     /// Where the plugin is, for files of Claude Code's plugins.
     pub plugin: Option<String>,
+    /// The directory of the client's file, from which paths in it start.
+    pub directory: Option<String>,
+}
+
+impl Words {
+    /// A path that a file names, from wherever it is seen.
+    fn path(&self, path: &str) -> String {
+        match &self.directory {
+            Some(directory) if !path.starts_with(['/', '~', '$', '{']) => {
+                format!("{directory}/{}", path.trim_start_matches("./"))
+            }
+            _ => path.to_owned(),
+        }
+    }
 }
 
 // A text may be a secret: only its placeholders are shown.
@@ -204,7 +218,7 @@ fn placeholder(text: &str, spelling: Spelling, words: &Words) -> Option<(usize, 
             let (length, word) = inner("{")?;
             let part = match word.split_once(':')? {
                 ("env", name) => Part::Variable { name: name.trim().to_owned(), default: None },
-                ("file", path) => Part::File(path.trim().to_owned()),
+                ("file", path) => Part::File(words.path(path.trim())),
                 _ => return None,
             };
             Some((length, Some(part)))
@@ -221,7 +235,7 @@ fn placeholder(text: &str, spelling: Spelling, words: &Words) -> Option<(usize, 
         }
         Spelling::Braces | Spelling::Dollar => {
             if let Some((length, word)) = inner("${") {
-                return Some((length, variable(word, words)));
+                return Some((length, variable(word.strip_prefix("env:").unwrap_or(word), words)));
             }
             let name = text.strip_prefix('$').filter(|_| spelling == Spelling::Dollar)?;
             let end = name.find(|letter: char| !is_name_letter(letter)).unwrap_or(name.len());
@@ -259,7 +273,7 @@ fn editor_word(word: &str, words: &Words) -> Option<Part> {
     match (word, word.split_once(':')) {
         (_, Some(("env", name))) if !name.is_empty() => Some(Part::Variable { name: name.to_owned(), default: None }),
         (_, Some(("input", id))) if !id.is_empty() => Some(Part::Input(id.to_owned())),
-        (_, Some(("file", path))) if !path.is_empty() => Some(Part::File(path.to_owned())),
+        (_, Some(("file", path))) if !path.is_empty() => Some(Part::File(words.path(path))),
         ("userHome", _) => Some(Part::Variable { name: "HOME".to_owned(), default: None }),
         ("workspaceFolder" | "workspaceRoot" | "cwd", _) => workspace.map(|folder| Part::Literal(folder.to_owned())),
         ("workspaceFolderBasename", _) => {

@@ -16,7 +16,7 @@ fn literal(text: &str) -> Part {
 fn each_spelling_has_its_own_variables() {
     let cases = [
         (Spelling::Braces, "Bearer ${TOKEN}", vec![literal("Bearer "), variable("TOKEN")]),
-        (Spelling::Braces, "$TOKEN ${env:X}", vec![literal("$TOKEN ${env:X}")]),
+        (Spelling::Braces, "$TOKEN ${env:X} ${a b}", vec![literal("$TOKEN "), variable("X"), literal(" ${a b}")]),
         (Spelling::Dollar, "$A/${B}$", vec![variable("A"), literal("/"), variable("B"), literal("$")]),
         (Spelling::Editor, "${env:A}-${B}", vec![variable("A"), literal("-"), Part::Foreign("${B}".to_owned())]),
         (Spelling::Editor, "${input:my key}", vec![Part::Input("my key".to_owned())]),
@@ -43,7 +43,14 @@ fn defaults_are_kept_where_they_can_be_said() {
 
 #[test]
 fn the_words_of_editors_are_filled_where_they_are_known() {
-    let words = Words { workspace: Some("/home/me/project".to_owned()), plugin: Some("/plug".to_owned()) };
+    let words = Words {
+        workspace: Some("/home/me/project".to_owned()),
+        plugin: Some("/plug".to_owned()),
+        directory: Some("/home/me/.config".to_owned()),
+    };
+    let file = |path: &str| Text::parse(&format!("{{file:{path}}}"), Spelling::OpenCode, &words).0;
+    assert!(file("./key") == [Part::File("/home/me/.config/key".to_owned())]);
+    assert!(file("~/key") == [Part::File("~/key".to_owned())]);
     let editor = Text::parse("${workspaceFolder}/x ${workspaceFolderBasename}", Spelling::Editor, &words);
     assert_eq!(editor.literal(), Some("/home/me/project/x project"));
     let plugin = Text::parse("${CLAUDE_PLUGIN_ROOT}/server", Spelling::Braces, &words);

@@ -1,64 +1,14 @@
 //! Owns how an entry is said in a client's words, and what of it the client has no words for.
 
 use super::client::Client;
+use super::codex;
 use super::dialect::{CommandForm, Dialect, Kind, Switch, Unit, WritesKind};
 use super::document::{Node, Value};
 use super::edit::Change;
 use super::entry::{Entry, Launch, Transport};
+use super::error::SayError;
 use super::text::{Part, Text};
 use std::time::Duration;
-
-/// Why a client cannot be told of a server.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SayError {
-    /// The client only starts programs.
-    #[error("`{name}` is at an address, and {client} only starts programs; use `kennel client install {}`", .client.word())]
-    Address {
-        /// The server.
-        name: String,
-        /// The client.
-        client: Client,
-    },
-    /// The client talks Streamable HTTP only.
-    #[error("`{name}` wants the older transport with SSE, which {client} does not speak; serve it through Kennel")]
-    Transport {
-        /// The server.
-        name: String,
-        /// The client.
-        client: Client,
-    },
-    /// The client cannot fill a placeholder.
-    #[error(
-        "`{name}` has {placeholder} in `{key}`, which {client} cannot fill; serve it through Kennel, or write the value"
-    )]
-    Placeholder {
-        /// The server.
-        name: String,
-        /// The client.
-        client: Client,
-        /// What holds the placeholder.
-        key: String,
-        /// The placeholder.
-        placeholder: String,
-    },
-    /// The secret is where no client can fetch it.
-    #[error("`{name}` takes `{key}` from a secret store that only Kennel asks; serve it through Kennel")]
-    Reference {
-        /// The server.
-        name: String,
-        /// What holds the secret.
-        key: String,
-    },
-    /// The client has no switch.
-    #[error("`{name}` is turned off, which {client} cannot be told, so it is left out")]
-    Off {
-        /// The server.
-        name: String,
-        /// The client.
-        client: Client,
-    },
-}
 
 /// What a client is told of a server.
 #[derive(Debug)]
@@ -187,11 +137,7 @@ impl Writer<'_> {
                         self.put("args", Node::texts(args));
                     }
                 }
-                if self.client == Client::Codex {
-                    self.codex_env(env)?;
-                } else {
-                    self.put_table(dialect.env, env)?;
-                }
+                self.env(env)?;
                 match (cwd, dialect.cwd) {
                     (Some(cwd), Some(key)) => {
                         let cwd = self.spelled(key, cwd)?;
@@ -203,11 +149,7 @@ impl Writer<'_> {
             }
             Launch::Http { url, headers, transport } => {
                 self.address(*transport, url)?;
-                if self.client == Client::Codex {
-                    self.codex_headers(headers)?;
-                } else {
-                    self.put_table(dialect.headers, headers)?;
-                }
+                self.headers(headers)?;
             }
         }
         Ok(())
@@ -234,38 +176,23 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Codex fills no placeholders, but passes variables on by their names.
-    fn codex_env(&mut self, env: &[(String, Text)]) -> Result<(), SayError> {
-        let is_passed = |(name, text): &&(String, Text)| text.as_variable() == Some(name);
-        let passed = env.iter().filter(is_passed).map(|(name, _)| name.clone()).collect::<Vec<_>>();
-        let set: Vec<_> = env.iter().filter(|member| !is_passed(member)).cloned().collect();
-        self.put_table("env", &set)?;
-        if !passed.is_empty() {
-            self.put("env_vars", Node::texts(passed));
+    fn env(&mut self, env: &[(String, Text)]) -> Result<(), SayError> {
+        if self.client != Client::Codex {
+            return self.put_table(self.dialect.env, env);
         }
+        let (set, passed) = codex::split_env(env);
+        self.put_table(self.dialect.env, &set)?;
+        self.members.extend(passed);
         Ok(())
     }
 
-    fn codex_headers(&mut self, headers: &[(String, Text)]) -> Result<(), SayError> {
-        let (mut set, mut named, mut bearer) = (Vec::new(), Vec::new(), None);
-        for (name, text) in headers {
-            match (text.as_variable(), text.0.as_slice()) {
-                (Some(variable), _) => named.push((name.clone(), Node::text(variable))),
-                (None, [Part::Literal(word), Part::Variable { name: variable, default: None }])
-                    if word == "Bearer " && name.eq_ignore_ascii_case("authorization") =>
-                {
-                    bearer = Some(Node::text(variable.clone()));
-                }
-                _ => set.push((name.clone(), text.clone())),
-            }
+    fn headers(&mut self, headers: &[(String, Text)]) -> Result<(), SayError> {
+        if self.client != Client::Codex {
+            return self.put_table(self.dialect.headers, headers);
         }
+        let (set, named) = codex::split_headers(headers);
         self.put_table(self.dialect.headers, &set)?;
-        if !named.is_empty() {
-            self.put("env_http_headers", Value::Table(named));
-        }
-        if let Some(bearer) = bearer {
-            self.put("bearer_token_env_var", bearer);
-        }
+        self.members.extend(named);
         Ok(())
     }
 

@@ -12,7 +12,6 @@ fn each_break_is_named_with_its_place() {
         ("command.json", ":3:23: `mcpServers.a.command` must be a text, but it is a number", ""),
         ("argument.json", ":4:42: `mcpServers.a.args[1]` must be a text, but it is a table", ""),
         ("list.json", ":1:17: `mcpServers` must be a table, but it is a list", ""),
-        ("type.json", ":1:34: `mcpServers.a.type` is `grpc`, which Kennel cannot use; it knows `stdio`, `http`", ""),
         ("env.json", ":1:49: `mcpServers.a.env` must be a table, but it is a text", ""),
         ("time.toml", ":3:23: `mcp_servers.a.startup_timeout_sec` is no length of time", ""),
         ("quote.toml", ":2:13: ", "string"),

@@ -144,6 +144,7 @@ fn vs_code_has_questions_and_two_files_for_the_user() {
     assert_eq!(scene.shown(Client::VsCode), expected);
     let notes = read_client(Client::VsCode, &scene.surroundings).found.notes.join("\n");
     assert!(notes.contains("`perplexity`") && notes.contains("set the variable PERPLEXITY_KEY"), "{notes}");
+    assert!(notes.contains("also says `envFile`, `dev`, for which Kennel has no word"), "{notes}");
     assert!(
         notes.contains("`odd`") && notes.contains("uses `${config:odd.path}`, which only VS Code can fill"),
         "{notes}"
@@ -364,6 +365,18 @@ fn a_file_that_is_named_in_its_usual_place_is_the_users() {
     let scope = |surroundings| read_path(&file, surroundings).found.entries[0].origin.scope.clone();
     assert_eq!(scope(Some(&scene.surroundings)), Scope::User);
     assert_eq!(scope(None), Scope::Project(scene.surroundings.home.clone()));
+}
+
+#[test]
+fn servers_of_other_kinds_are_left_to_the_client_alone() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("list.json");
+    std::fs::write(&file, r#"{"mcpServers": {"ide": {"type": "ws-ide", "url": "ws://x"}, "b": {"command": "b"}}}"#)
+        .expect("a file");
+    let gathered = read_path(&file, None);
+    assert_eq!(gathered.found.entries.len(), 1);
+    let note = &gathered.found.notes[0];
+    assert!(note.contains("list.json:1:24: `mcpServers.ide` is of the type `ws-ide`, which is left to"), "{note}");
 }
 
 #[test]

@@ -68,6 +68,8 @@ fn a_name_is_given_once() {
 #[test]
 fn servers_are_said_in_other_words() {
     let scene = Scene::new();
+    let nothing = scene.kennel(&["export", "codex"]);
+    assert!(nothing.code == Some(125) && nothing.err().contains("has no servers; add some"), "{nothing:?}");
     scene.kennel(&["add", "time", "--", "uvx", "mcp-server-time"]).fine();
     scene.kennel(&["add", "keyed", "-e", "KEY=${KEY}", "--", "keyed"]).fine();
     let printed = scene.kennel(&["export", "opencode", "--servers", "keyed"]).fine();

@@ -41,6 +41,10 @@ pub(crate) fn export(flags: &Export) -> Result<ExitCode, Failure> {
 /// The servers that are wanted, and why some of them cannot be said to any client.
 fn entries(own: &Own, wanted: &[String]) -> Result<(Vec<Entry>, Vec<String>), Failure> {
     let config = own.config()?;
+    if config.servers.is_empty() {
+        let file = own.file.display();
+        return Err(Failure::Argument(format!("{file} has no servers; add some with `kennel add` or `kennel import`")));
+    }
     if let Some(unknown) = wanted.iter().find(|name| !config.servers.contains_key(name.as_str())) {
         let near = crate::commands::asking::did_you_mean(unknown, config.servers.keys().map(AsRef::as_ref));
         return Err(Failure::Argument(format!("{} has no server `{unknown}`{near}", own.file.display())));
