@@ -7,12 +7,15 @@ use super::export::is_kennel;
 use super::kennel::table_of;
 use super::mask::KEPT;
 use crate::{Config, ConfigError, Launch, name_like};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table};
 
 /// What a new file begins with.
 const HEADER: &str = "# The MCP servers that Kennel serves. `kennel config schema` says what can be written here.\n";
+/// What a server is called while it is looked at alone.
+const ALONE: &str = "alone";
 /// How many servers of one name are told apart.
 const MOST_NAMESAKES: usize = 1000;
 
@@ -113,6 +116,14 @@ pub enum PlanError {
         /// Those that there are.
         names: Vec<String>,
     },
+    /// What is there and what comes do not go together.
+    #[error("{} was not changed, because it would be wrong with all that is added:\n{source}", .file.display())]
+    Together {
+        /// The file.
+        file: PathBuf,
+        /// What would be wrong.
+        source: ConfigError,
+    },
     /// A view would point to nothing.
     #[error("`{name}` cannot be taken out of {}:\n{source}", .file.display())]
     Needed {
@@ -137,16 +148,22 @@ pub fn plan(file: &Path, before: Option<String>, entries: Vec<Entry>, addresses:
         let outcome = if is_kennel(&entry, addresses) { Outcome::Itself } else { draft.take(&entry) };
         items.push(Planned { entry, outcome });
     }
-    let after = if items.is_empty() { before.clone().unwrap_or_default() } else { draft.text() };
-    let plan = Plan { file: file.to_owned(), before, after, items };
+    let plan = Plan { file: file.to_owned(), after: before.clone().unwrap_or_default(), before, items };
     // A file to which nothing is added stays as it is, byte for byte.
-    Ok(if plan.added() == 0 { Plan { after: plan.before.clone().unwrap_or_default(), ..plan } } else { plan })
+    if plan.added() == 0 {
+        return Ok(plan);
+    }
+    let after = draft.text();
+    match Config::parse(after.as_bytes(), file) {
+        Ok(_) => Ok(Plan { after, ..plan }),
+        Err(source) => Err(PlanError::Together { file: file.to_owned(), source }),
+    }
 }
 
 /// Kennel's file without a server.
 pub fn plan_removal(file: &Path, before: String, name: &str) -> Result<Plan, PlanError> {
     let mut draft = Draft::new(file, Some(&before))?;
-    let names: Vec<String> = draft.config.servers.keys().map(ToString::to_string).collect();
+    let names: Vec<String> = draft.known.keys().cloned().collect();
     let removed = draft.document.get_mut("servers").and_then(Item::as_table_like_mut).and_then(|all| all.remove(name));
     if removed.is_none() {
         return Err(PlanError::NoServer { file: file.to_owned(), name: name.to_owned(), names });
@@ -162,7 +179,8 @@ pub fn plan_removal(file: &Path, before: String, name: &str) -> Result<Plan, Pla
 struct Draft<'a> {
     file: &'a Path,
     document: DocumentMut,
-    config: Config,
+    /// How the servers are started that are there, and those that were added.
+    known: BTreeMap<String, Launch>,
     /// What comes before all that the document says.
     head: String,
     has_windows_line_ends: bool,
@@ -184,7 +202,8 @@ impl<'a> Draft<'a> {
             head.push_str(document.trailing().as_str().unwrap_or_default());
             document.set_trailing("");
         }
-        Ok(Self { file, document, config, head, has_windows_line_ends: text.contains("\r\n") })
+        let known = config.servers.into_iter().map(|(name, server)| (name.to_string(), server.launch)).collect();
+        Ok(Self { file, document, known, head, has_windows_line_ends: text.contains("\r\n") })
     }
 
     fn text(&self) -> String {
@@ -200,35 +219,47 @@ impl<'a> Draft<'a> {
                 return Outcome::Refused { why: format!("Kennel cannot write {unsayable} after a `$`") };
             }
         };
+        let launch = match self.launch(&table) {
+            Ok(launch) => launch,
+            Err(error) => return Outcome::Refused { why: reasons(&error) },
+        };
         let wanted = name_like(&entry.name);
         let mut name = wanted.clone();
         for number in 2..MOST_NAMESAKES {
-            // With the file's defaults, which count for servers that are there too.
-            let (document, config) = match self.with(&name, &table, entry) {
-                Ok(with) => with,
-                Err(error) => return Outcome::Refused { why: reasons(&error) },
-            };
-            let new = config.servers.get(name.as_str()).map(|server| &server.launch);
-            match self.config.servers.get(name.as_str()) {
+            match self.known.get(&name) {
                 None => {
-                    (self.document, self.config) = (document, config);
-                    let outcome =
-                        if name == wanted { Outcome::Added { name } } else { Outcome::Renamed { name, other: wanted } };
-                    return outcome;
+                    self.insert(&name, &table, entry);
+                    self.known.insert(name.clone(), launch);
+                    return if name == wanted {
+                        Outcome::Added { name }
+                    } else {
+                        Outcome::Renamed { name, other: wanted }
+                    };
                 }
-                Some(known) if new.is_some_and(|new| starts_alike(new, &known.launch)) => {
-                    return Outcome::Same { name };
-                }
+                Some(known) if starts_alike(known, &launch) => return Outcome::Same { name },
                 Some(_) => name = numbered(&wanted, number),
             }
         }
         Outcome::Refused { why: format!("there are too many servers called `{wanted}`") }
     }
 
-    /// The file with a server, in place of one of the same name.
-    fn with(&self, name: &str, table: &Node, entry: &Entry) -> Result<(DocumentMut, Config), ConfigError> {
-        let mut document = self.document.clone();
-        let servers = document.entry("servers").or_insert_with(|| {
+    /// How a table is started, with the file's defaults, which count for servers that are there too.
+    fn launch(&self, table: &Node) -> Result<Launch, ConfigError> {
+        let mut document = DocumentMut::new();
+        if let Some(defaults) = self.document.get("defaults") {
+            document.insert("defaults", defaults.clone());
+        }
+        let mut servers = Table::new();
+        servers.set_implicit(true);
+        servers.insert(ALONE, of_table(table).map_or(Item::None, Item::Table));
+        document.insert("servers", Item::Table(servers));
+        let mut config = Config::parse(document.to_string().as_bytes(), self.file)?;
+        let server = config.servers.pop_first().map(|(_, server)| server.launch);
+        server.ok_or(ConfigError::Invalid { problems: Vec::new() })
+    }
+
+    fn insert(&mut self, name: &str, table: &Node, entry: &Entry) {
+        let servers = self.document.entry("servers").or_insert_with(|| {
             let mut servers = Table::new();
             servers.set_implicit(true);
             Item::Table(servers)
@@ -237,8 +268,6 @@ impl<'a> Draft<'a> {
             new.decor_mut().set_prefix(comment(entry));
             servers.insert(name, Item::Table(new));
         }
-        let config = Config::parse(document.to_string().as_bytes(), self.file)?;
-        Ok((document, config))
     }
 }
 
@@ -277,6 +306,8 @@ fn starts_alike(one: &Launch, other: &Launch) -> bool {
 
 /// What is wrong, without places in a text that nobody has seen.
 fn reasons(error: &ConfigError) -> String {
-    let problems = error.problems().iter().map(|problem| format!("{} {}", problem.key, problem.text));
+    let key =
+        |key: &str| key.trim_start_matches("servers.").trim_start_matches(ALONE).trim_start_matches('.').to_owned();
+    let problems = error.problems().iter().map(|problem| format!("`{}` {}", key(&problem.key), problem.text));
     problems.collect::<Vec<_>>().join("; ")
 }

@@ -196,7 +196,7 @@ fn a_broken_file_of_kennels_is_not_touched() {
 fn what_kennel_cannot_run_is_refused_alone() {
     let list = "{\"mcpServers\": {\"bad\": {\"command\": \"a\\u0000b\"}, \"good\": {\"command\": \"good\"}}}";
     let (said, after) = outcomes(None, entries(list));
-    assert!(said[0].starts_with("skipped: servers.bad.command"), "{said:?}");
+    assert!(said[0].starts_with("skipped: `command` has a null character"), "{said:?}");
     assert_eq!(said[1], "added as `good`");
     assert!(!after.contains("servers.bad"), "{after}");
 }
