@@ -12,5 +12,7 @@ mod import;
 mod install;
 #[path = "clients/plan.rs"]
 mod plan;
+#[path = "clients/properties.rs"]
+mod properties;
 #[path = "clients/scene.rs"]
 mod scene;

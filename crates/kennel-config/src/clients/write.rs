@@ -252,12 +252,13 @@ impl Writer<'_> {
     }
 }
 
-/// A length of time, whole where it can be.
+/// A length of time, exactly.
 fn number(time: Duration, unit: Unit) -> Value {
-    let thousandths = time.as_millis();
-    Value::Number(match unit {
-        Unit::Milliseconds => thousandths.to_string(),
-        Unit::Seconds if thousandths.is_multiple_of(1000) => (thousandths / 1000).to_string(),
-        Unit::Seconds => time.as_secs_f64().to_string(),
-    })
+    let (of_unit, digits) = match unit {
+        Unit::Seconds => (1_000_000_000, 9),
+        Unit::Milliseconds => (1_000_000, 6),
+    };
+    let (whole, rest) = (time.as_nanos() / of_unit, time.as_nanos() % of_unit);
+    let spelled = if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:0digits$}") };
+    Value::Number(if rest == 0 { spelled } else { spelled.trim_end_matches('0').to_owned() })
 }

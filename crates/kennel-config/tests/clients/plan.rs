@@ -202,6 +202,15 @@ fn what_kennel_cannot_run_is_refused_alone() {
 }
 
 #[test]
+fn what_does_not_go_together_is_not_shown_as_a_change() {
+    let servers: Vec<String> =
+        (0..1001).map(|number| format!("\"s{number}\": {{\"command\": \"x{number}\"}}")).collect();
+    let many = entries(&format!("{{\"mcpServers\": {{{}}}}}", servers.join(",")));
+    let error = plan(file(), None, many, &[]).expect_err("refused");
+    assert!(matches!(error, PlanError::Together { .. }), "{error}");
+}
+
+#[test]
 fn windows_line_ends_and_marks_of_kennels_file_stay() {
     let before = "\u{feff}# mine\r\n[servers.a]\r\ncommand = \"a\"\r\n";
     let (_, after) = outcomes(Some(before), entries(r#"{"mcpServers": {"b": {"command": "b"}}}"#));
