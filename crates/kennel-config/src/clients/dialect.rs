@@ -11,7 +11,8 @@ pub(crate) enum CommandForm {
     Apart,
     /// `command` is a list of both.
     Together,
-    /// As apart; `command` may also be a table of `path`, `args` and `env`, as older versions wrote it.
+    /// As apart, and `args` has to be there; `command` may also be a table of `path`, `args` and `env`, as older versions
+    /// wrote it.
     ApartOrTable,
 }
 
@@ -179,6 +180,7 @@ const ZED: Dialect = Dialect {
     urls: &[("url", Transport::Http)],
     kind: None,
     off: &[("enabled", false)],
+    call_timeout: Some(("timeout", Unit::Seconds)),
     always: &[("source", "custom")],
     ..COMMON
 };

@@ -133,7 +133,7 @@ impl Writer<'_> {
                     self.put("command", Node::texts([command].into_iter().chain(args)));
                 } else {
                     self.put("command", Node::text(command));
-                    if !args.is_empty() {
+                    if !args.is_empty() || dialect.command == CommandForm::ApartOrTable {
                         self.put("args", Node::texts(args));
                     }
                 }

@@ -147,6 +147,10 @@ fn clients_are_told_in_their_own_words() {
     assert!(said[0].contains("`context7` has a text with `$` or `{` in `env.LITERAL`"), "{said:?}");
     let open = export(Client::OpenCode, &new_file(Client::OpenCode), None, &codex[1..]).unwrap();
     assert!(open.after.contains("\"type\": \"remote\"") && open.after.contains("\"enabled\": false"), "{}", open.after);
+    // Zed takes no entry without arguments, also where there are none.
+    let bare = user_entries(&Scene::new(Client::Zed), Client::Zed).remove(4);
+    let zed = export(Client::Zed, &new_file(Client::Zed), None, &[bare]).unwrap().after;
+    assert!(zed.contains("\"args\": []"), "{zed}");
     let off = export(Client::ClaudeCode, &new_file(Client::ClaudeCode), None, &codex[2..]).unwrap();
     assert!(!off.after.contains("chrome"), "{}", off.after);
     let said = off.left_out[0].to_string();

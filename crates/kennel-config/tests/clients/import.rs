@@ -291,7 +291,7 @@ fn zed_has_servers_of_its_own_and_of_extensions() {
     let scene = Scene::new(Client::Zed);
     let expected = json!([
         { "name": "custom", "scope": "user", "command": ["uv", "run", "main.py"], "env": { "KEY": "zed-secret-1" } },
-        { "name": "plain", "scope": "user", "command": ["some-command", "$${HOME}"], "other.timeout": 30 },
+        { "name": "plain", "scope": "user", "command": ["some-command", "$${HOME}"], "call": 30.0 },
         {
             "name": "older",
             "scope": "user",
