@@ -22,7 +22,7 @@ pub(crate) struct Said {
 pub(crate) fn say(entry: &Entry, client: Client, path: &'static [&'static str]) -> Result<Said, SayError> {
     let dialect = client.dialect();
     let is_second = client == Client::OpenCode && path.len() == 2;
-    let mut writer = Writer { entry, client, dialect, members: Vec::new(), notes: Vec::new() };
+    let mut writer = Writer { entry, client, dialect, is_second, members: Vec::new(), notes: Vec::new() };
     writer.launch()?;
     let mut further = Vec::new();
     if !entry.enabled {
@@ -36,7 +36,7 @@ pub(crate) fn say(entry: &Entry, client: Client, path: &'static [&'static str]) 
             Switch::List(list) => further.push(Change::Append { list, item: Node::text(entry.name.clone()) }),
         }
     }
-    writer.timeouts(is_second);
+    writer.timeouts();
     writer.tools_and_description();
     writer.other();
     if client == Client::VsCode {
@@ -68,6 +68,8 @@ struct Writer<'a> {
     entry: &'a Entry,
     client: Client,
     dialect: &'static Dialect,
+    /// Whether it is `OpenCode`'s file of the second version.
+    is_second: bool,
     members: Vec<(String, Node)>,
     notes: Vec<String>,
 }
@@ -138,7 +140,7 @@ impl Writer<'_> {
                     }
                 }
                 self.env(env)?;
-                match (cwd, dialect.cwd) {
+                match (cwd, dialect.cwd.filter(|_| self.takes_directory())) {
                     (Some(cwd), Some(key)) => {
                         let cwd = self.spelled(key, cwd)?;
                         self.put(key, Node::text(cwd));
@@ -153,6 +155,11 @@ impl Writer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The first version of `OpenCode`'s file may refuse a key that it does not know, and with it the whole file.
+    fn takes_directory(&self) -> bool {
+        self.client != Client::OpenCode || self.is_second || self.entry.origin.client == Client::OpenCode
     }
 
     fn address(&mut self, transport: Transport, url: &Text) -> Result<(), SayError> {
@@ -196,9 +203,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn timeouts(&mut self, is_second: bool) {
+    fn timeouts(&mut self) {
         let (start, call) = (self.entry.timeouts.start, self.entry.timeouts.call);
-        if is_second {
+        if self.is_second {
             let members = [("startup", start), ("request", call)];
             let members = members
                 .into_iter()

@@ -146,6 +146,15 @@ fn clients_are_told_in_their_own_words() {
     let said: Vec<String> = gemini.left_out.iter().map(ToString::to_string).collect();
     assert!(said[0].contains("`context7` has a text with `$` or `{` in `env.LITERAL`"), "{said:?}");
     let open = export(Client::OpenCode, &new_file(Client::OpenCode), None, &codex[1..]).unwrap();
+    assert!(!open.after.contains("cwd"), "{}", open.after);
+    assert!(
+        open.notes.join("\n").contains("no word for the working directory of `chrome devtools`"),
+        "{:?}",
+        open.notes
+    );
+    let second = Some("{\"mcp\": {\"servers\": {}}}".to_owned());
+    let second = export(Client::OpenCode, &new_file(Client::OpenCode), second, &codex[2..]).unwrap().after;
+    assert!(second.contains("\"cwd\": \"/home/me\"") && second.contains("\"disabled\": true"), "{second}");
     assert!(open.after.contains("\"type\": \"remote\"") && open.after.contains("\"enabled\": false"), "{}", open.after);
     // Zed takes no entry without arguments, also where there are none.
     let bare = user_entries(&Scene::new(Client::Zed), Client::Zed).remove(4);

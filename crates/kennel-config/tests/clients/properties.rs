@@ -143,7 +143,7 @@ fn in_toml(whole: &Value) -> String {
         }
     }
     let members = whole.as_object().expect("members");
-    members.iter().map(|(key, value)| format!("{key} = {}\n", inline(value))).collect()
+    members.iter().flat_map(|(key, value)| [key.clone(), " = ".to_owned(), inline(value), "\n".to_owned()]).collect()
 }
 
 fn place(error: &ReadError) -> Option<(usize, usize)> {
