@@ -17,6 +17,8 @@ use crate::fault::Fault;
 
 /// What the addresses of kept results begin with.
 const PREFIX: &str = "kennel://results/";
+/// Where a part of a kept result says which one follows.
+pub(crate) const NEXT: &str = "kennel/next";
 /// The most bytes of a kept result that one reading returns.
 const MOST_PAGE: u64 = 1 << 20;
 
@@ -107,7 +109,7 @@ impl Results {
         };
         let mut contents = json!({ "uri": uri, "mimeType": "text/plain", "text": text });
         if let (Some(next), Some(members)) = (next, contents.as_object_mut()) {
-            members.insert("_meta".to_owned(), json!({ "kennel/next": next }));
+            members.insert("_meta".to_owned(), json!({ NEXT: next }));
         }
         response_of(id, &json!({ "contents": [contents] }))
     }

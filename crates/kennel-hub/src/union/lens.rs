@@ -2,12 +2,16 @@
 
 use crate::catalog::List;
 use crate::mailbox::{Lens, Outgoing, OutgoingKind};
+use crate::results::NEXT;
 use crate::union::member::{Member, Naming};
 use bytes::Bytes;
 use kennel_wire::{Message, RESOURCE_URI, RawJson};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+
+/// Where an error says which address it is about.
+const REFUSED_ADDRESS: &[&str] = &["error", "data", "uri"];
 
 /// Which addresses the answer to a request may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,67 +65,78 @@ impl ServerLens {
 
     /// An answer with the addresses that clients know; `None` where there are none to change.
     fn response(&self, response: &Bytes) -> Option<Bytes> {
-        let (path, is_listed) = match self.answer {
+        let path = match self.answer {
             Answer::Plain => return None,
             // Most have no addresses, and can be large.
             Answer::Tool | Answer::Prompt if memchr::memmem::find(response, b"\"resource").is_none() => return None,
-            Answer::Tool => (["result", "content"], false),
-            Answer::Prompt => (["result", "messages"], false),
-            Answer::Contents => (["result", "contents"], true),
+            Answer::Tool => ["result", "content"],
+            Answer::Prompt => ["result", "messages"],
+            Answer::Contents => ["result", "contents"],
         };
         let message = Message::parse(response.clone()).ok()?;
+        if self.answer == Answer::Contents
+            && let Ok(Some(own)) = message.text_at(REFUSED_ADDRESS)
+        {
+            let told = RawJson::string(&self.member.address_of(&own));
+            return message.rewrite().replace(REFUSED_ADDRESS, &told).ok().map(kennel_wire::Rewrite::finish);
+        }
         let items = message.field(&path).ok()??;
         let items: Vec<&RawValue> = serde_json::from_slice(items.as_bytes()).ok()?;
-        let changed = items.iter().map(|item| {
-            let item = RawJson::parse(item.get().to_owned()).ok()?;
-            Some(match self.answer {
-                Answer::Prompt => within(&item, "content", |block| self.block(block)),
-                _ if is_listed => within(&item, "uri", |address| self.address(address)),
-                _ => self.block(&item),
-            })
-        });
-        let changed: Vec<RawJson> = changed.collect::<Option<_>>()?;
+        let mut is_changed = false;
         let mut array = vec![b'['];
-        for item in &changed {
+        for item in items {
             if array.len() > 1 {
                 array.push(b',');
             }
-            array.extend_from_slice(item.as_bytes());
+            let item = RawJson::parse(item.get().to_owned()).ok()?;
+            let changed = match self.answer {
+                Answer::Prompt => within(&item, "content", |block| self.block(block)),
+                Answer::Contents => self.contents(&item),
+                Answer::Tool | Answer::Plain => self.block(&item),
+            };
+            is_changed |= changed.is_some();
+            array.extend_from_slice(changed.unwrap_or(item).as_bytes());
         }
         array.push(b']');
-        let array = RawJson::parse(array).ok()?;
+        let array = RawJson::parse(array).ok().filter(|_| is_changed)?;
         message.rewrite().replace(&path, &array).ok().map(kennel_wire::Rewrite::finish)
     }
 
-    /// A block of content.
-    fn block(&self, block: &RawJson) -> RawJson {
+    /// A block of content, where it has an address.
+    fn block(&self, block: &RawJson) -> Option<RawJson> {
         #[derive(Deserialize)]
         struct Block {
             r#type: String,
         }
-        match serde_json::from_slice::<Block>(block.as_bytes()) {
-            Ok(Block { r#type }) if r#type == "resource_link" => within(block, "uri", |address| self.address(address)),
-            Ok(Block { r#type }) if r#type == "resource" => {
+        let Block { r#type } = serde_json::from_slice(block.as_bytes()).ok()?;
+        match r#type.as_str() {
+            "resource_link" => within(block, "uri", |address| self.address(address)),
+            "resource" => {
                 within(block, "resource", |resource| within(resource, "uri", |address| self.address(address)))
             }
-            Ok(_) | Err(_) => block.clone(),
+            _ => None,
         }
     }
 
-    fn address(&self, own: &RawJson) -> RawJson {
-        match serde_json::from_slice::<String>(own.as_bytes()) {
-            Ok(own) => RawJson::string(&self.member.address_of(&own)),
-            Err(_) => own.clone(),
-        }
+    /// A part of what was read, which may say where the next one is.
+    fn contents(&self, contents: &RawJson) -> Option<RawJson> {
+        let addressed = within(contents, "uri", |address| self.address(address))?;
+        let next = within(&addressed, "_meta", |about| within(about, NEXT, |address| self.address(address)));
+        Some(next.unwrap_or(addressed))
+    }
+
+    fn address(&self, own: &RawJson) -> Option<RawJson> {
+        let own: String = serde_json::from_slice(own.as_bytes()).ok()?;
+        Some(RawJson::string(&self.member.address_of(&own)))
     }
 }
 
-/// An object with one of its members changed, if it has it.
-fn within(object: &RawJson, name: &str, change: impl Fn(&RawJson) -> RawJson) -> RawJson {
+/// An object with one of its members changed; `None` where there is nothing to change.
+fn within(object: &RawJson, name: &str, change: impl Fn(&RawJson) -> Option<RawJson>) -> Option<RawJson> {
     let mut members = object.members();
-    let Some((_, value)) = members.iter_mut().find(|(member, _)| member == name) else { return object.clone() };
-    *value = change(value);
-    RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value)))
+    let (_, value) = members.iter_mut().find(|(member, _)| member == name)?;
+    *value = change(value)?;
+    Some(RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value))))
 }
 
 /// The address that a request names.
