@@ -2,6 +2,7 @@
 
 use crate::client::Introduction;
 use crate::fault::Fault;
+use crate::level::Level;
 use crate::mailbox::{Mailbox, MailboxLimits, Outgoing, OutgoingKind};
 use crate::principal::{Principal, SessionId};
 use crate::session::Session;
@@ -38,7 +39,7 @@ struct State {
     seats: HashMap<Arc<str>, Seat>,
     /// Sessions with servers that have been replaced, as long as they have something open.
     leaving: Vec<Session>,
-    level: Option<RawJson>,
+    level: Option<Level>,
     is_closed: bool,
 }
 
@@ -124,13 +125,13 @@ impl Hold {
                 return answer(fault.response(id));
             }
             "logging/setLevel" => {
-                let Ok(Some(level)) = message.field(&["params", "level"]) else {
-                    let fault = Fault::refused(ErrorCode::INVALID_PARAMS, "`params.level` is missing");
+                let Some(level) = Level::of(message) else {
+                    let fault = Fault::refused(ErrorCode::INVALID_PARAMS, "`params.level` is missing or no level");
                     return answer(fault.response(id));
                 };
-                lock(&self.state).level = Some(level.clone());
+                lock(&self.state).level = Some(level);
                 for session in self.sessions() {
-                    self.set_level(&session, &level);
+                    self.set_level(&session, level);
                 }
                 return answer(success_response(id, &RawJson::empty_object()));
             }
@@ -165,17 +166,18 @@ impl Hold {
         let _ = session.client().version.set(self.version);
         let seat = Seat { member: Arc::clone(member), session: session.clone() };
         state.seats.insert(Arc::clone(&member.name), seat);
-        let level = state.level.clone();
+        let level = state.level;
         drop(state);
         if let Some(level) = level {
-            self.set_level(&session, &level);
+            self.set_level(&session, level);
         }
         Ok(session)
     }
 
     /// Tells a server how much the client wants to hear of what it logs; one that logs nothing need not know.
-    fn set_level(&self, session: &Session, level: &RawJson) {
-        let message = request(&Id::string("level"), "logging/setLevel", &RawJson::object([("level", level)]));
+    fn set_level(&self, session: &Session, level: Level) {
+        let params = RawJson::object([("level", &level.raw())]);
+        let message = request(&Id::string("level"), "logging/setLevel", &params);
         if let Ok(message) = Message::parse(message) {
             session.receive(message, &self.nowhere);
         }
