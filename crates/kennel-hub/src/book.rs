@@ -87,7 +87,13 @@ struct Place {
 struct Memory {
     asked: Option<Asked>,
     kept: Kept,
+    /// What is shown where nobody can be asked: what is kept, with each list that has changed as it was before, until
+    /// the new one is there.
+    shown: Shown,
 }
+
+/// What is shown, by the kind of client.
+pub(crate) type Shown = BTreeMap<String, Arc<Offer>>;
 
 /// A question to the store that nobody has waited for yet.
 #[derive(Debug)]
@@ -114,7 +120,7 @@ impl Book {
             mirrored: Mutex::default(),
             catalogs: Mutex::default(),
             place,
-            memory: Mutex::new(Memory { asked, kept: Kept::default() }),
+            memory: Mutex::new(Memory { asked, kept: Kept::default(), shown: Shown::new() }),
             shunned: Mutex::default(),
             changes: watch::Sender::new(0),
         })
@@ -127,6 +133,7 @@ impl Book {
         if let Some(Asked { answer, deadline }) = memory.asked.take() {
             let answer = answer.wait(deadline.saturating_duration_since(Instant::now()));
             memory.kept = answer.ok().flatten().map(Kept::from).unwrap_or_default();
+            memory.shown = memory.kept.offers.clone();
             let mut mirrored = lock(&self.mirrored);
             for offer in memory.kept.offers.values() {
                 let tools = offer.lists.get(&List::Tools).map(Vec::as_slice).unwrap_or_default();
@@ -206,8 +213,9 @@ impl Book {
         if offers.len() >= MOST_KINDS && !offers.contains_key(kind) {
             return;
         }
-        offers.insert(kind.to_owned(), offer);
+        offers.insert(kind.to_owned(), Arc::clone(&offer));
         self.keep(&memory.kept);
+        show(&mut memory.shown, kind, offer);
         drop(memory);
         self.changes.send_modify(|count| *count += 1);
     }
@@ -220,16 +228,12 @@ impl Book {
     /// What the server offers to those who introduce themselves so, or where that is not known, the most that it offers
     /// to anybody.
     pub(crate) fn offer_to(&self, introduction: &Introduction) -> Option<Arc<Offer>> {
-        let memory = self.memory();
-        let offers = &memory.kept.offers;
-        let is_known = |offer: &&Arc<Offer>| offer.introduction.is_some() && offer.lists.contains_key(&List::Tools);
-        let exact = offers.get(&kind_of(introduction.era, &introduction.params)).filter(is_known);
-        let most = || {
-            let size =
-                |offer: &&Arc<Offer>| offer.lists.values().flatten().map(|page| page.as_bytes().len()).sum::<usize>();
-            offers.values().filter(is_known).max_by_key(size)
-        };
-        exact.or_else(most).cloned()
+        shown_to(&self.memory().shown, &kind_of(introduction.era, &introduction.params)).cloned()
+    }
+
+    /// What is shown to all kinds of clients.
+    pub(crate) fn shown(&self) -> Shown {
+        self.memory().shown.clone()
     }
 
     /// Has it written, soon and by others. Under the lock, so that what was learned last is written last.
@@ -238,6 +242,32 @@ impl Book {
             store.put_catalog(key, kept.into());
         }
     }
+}
+
+/// Notes what is shown to a kind of client.
+fn show(shown: &mut Shown, kind: &str, mut offer: Arc<Offer>) {
+    let before = shown.get(kind).into_iter().flat_map(|before| &before.lists);
+    let missing: Vec<_> = before.filter(|(list, _)| !offer.lists.contains_key(list)).collect();
+    if !missing.is_empty() {
+        let missing = missing.into_iter().map(|(list, pages)| (*list, pages.clone()));
+        let mut whole = Offer::clone(&offer);
+        whole.lists.extend(missing);
+        offer = Arc::new(whole);
+    }
+    if shown.get(kind) != Some(&offer) {
+        shown.insert(kind.to_owned(), offer);
+    }
+}
+
+/// What is shown to a kind of client, or where that is not known, the most that is shown to anybody.
+pub(crate) fn shown_to<'a>(shown: &'a Shown, kind: &str) -> Option<&'a Arc<Offer>> {
+    let is_known = |offer: &&Arc<Offer>| offer.introduction.is_some() && offer.lists.contains_key(&List::Tools);
+    let most = || {
+        let size =
+            |offer: &&Arc<Offer>| offer.lists.values().flatten().map(|page| page.as_bytes().len()).sum::<usize>();
+        shown.values().filter(is_known).max_by_key(size)
+    };
+    shown.get(kind).filter(is_known).or_else(most)
 }
 
 /// Tells kinds of clients apart by what a server may tell them apart by: version and capabilities, not their names.

@@ -100,11 +100,21 @@ pub(crate) trait Offering {
 
 impl Offering for Handshake {
     fn capability(&self, name: &str) -> Option<RawJson> {
-        let member = |object: RawJson, name: &str| {
-            object.members().into_iter().find(|(member, _)| member == name).map(|(_, value)| value)
-        };
-        member(member(self.result.clone(), "capabilities")?, name)
+        capability(&self.result, name)
     }
+}
+
+impl Offering for Introduced {
+    fn capability(&self, name: &str) -> Option<RawJson> {
+        capability(&self.result, name)
+    }
+}
+
+fn capability(introduction: &RawJson, name: &str) -> Option<RawJson> {
+    let member = |object: &RawJson, name: &str| {
+        object.members().into_iter().find(|(member, _)| member == name).map(|(_, value)| value)
+    };
+    member(&member(introduction, "capabilities")?, name)
 }
 
 impl Offer {

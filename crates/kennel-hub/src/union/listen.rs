@@ -1,8 +1,8 @@
 //! Who is told that a list has changed: sessions, and streams of `subscriptions/listen`.
 
+use crate::book::shown_to;
 use crate::callers::{Asked, Caller};
 use crate::catalog::{List, Offer};
-use crate::client::Introduction;
 use crate::fault::Fault;
 use crate::filter::Filter;
 use crate::listens::{SUBSCRIPTION, acknowledgement, ending};
@@ -80,8 +80,11 @@ impl Listeners {
     }
 
     fn changed(&self, lists: impl IntoIterator<Item = List>) {
-        lock(&self.0.state).changed.extend(lists);
-        self.0.news.notify_one();
+        let mut state = lock(&self.0.state);
+        state.changed.extend(lists);
+        if !state.changed.is_empty() {
+            self.0.news.notify_one();
+        }
     }
 
     /// Tells everybody what has changed.
@@ -108,14 +111,14 @@ impl Listeners {
         }
     }
 
-    /// Ends all streams in order.
+    /// Ends all streams in order: nothing comes after their last message.
     pub(crate) fn end(&self) {
-        let state = lock(&self.0.state);
-        for Listener { mailbox, stream } in state.listeners.values() {
+        lock(&self.0.state).listeners.retain(|_, Listener { mailbox, stream }| {
             if let Some((id, _)) = stream {
                 mailbox.post(Outgoing { message: ending(id), kind: OutgoingKind::Response });
             }
-        }
+            stream.is_none()
+        });
     }
 }
 
@@ -150,13 +153,15 @@ impl Listeners {
     async fn watch(&self, member: &Member) {
         let book = &member.hub.core().book;
         let mut changes = book.changes();
-        let any = Introduction::of_kennel();
-        let mut before = book.offer_to(&any);
+        let mut before = book.shown();
         while changes.changed().await.is_ok() {
-            let now = book.offer_to(&any);
-            self.changed(
-                List::ALL.into_iter().filter(|list| pages(before.as_ref(), *list) != pages(now.as_ref(), *list)),
-            );
+            let now = book.shown();
+            let kinds = now.iter().flat_map(|(kind, offer)| {
+                // Who is of a new kind was shown what others are.
+                let before = shown_to(&before, kind);
+                List::ALL.into_iter().filter(move |list| pages(before, *list) != pages(Some(offer), *list))
+            });
+            self.changed(kinds.collect::<BTreeSet<_>>());
             before = now;
         }
     }

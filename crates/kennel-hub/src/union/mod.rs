@@ -119,12 +119,17 @@ impl Union {
             ended: CancellationToken::new(),
             following: Mutex::default(),
         }));
-        union.replace(members);
+        union.set(members);
         union
     }
 
     /// Makes it a union of these servers from now on. What was asked goes on; clients hear that lists have changed.
     pub fn replace(&self, members: Vec<MemberSettings>) {
+        self.set(members);
+        self.0.listeners.all_changed();
+    }
+
+    fn set(&self, members: Vec<MemberSettings>) {
         let naming = self.0.settings.naming;
         let members: Members = members
             .into_iter()
@@ -133,15 +138,8 @@ impl Union {
                 (Arc::clone(&member.name), member)
             })
             .collect();
-        let had_members = {
-            let mut held = lock(&self.0.members);
-            let before = std::mem::replace(&mut *held, Arc::new(members));
-            !before.is_empty()
-        };
+        let _before = std::mem::replace(&mut *lock(&self.0.members), Arc::new(members));
         self.0.follow();
-        if had_members {
-            self.0.listeners.all_changed();
-        }
     }
 
     /// Opens a session with a client's `initialize` and returns the answer to it, without waiting for any server.
