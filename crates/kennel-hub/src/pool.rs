@@ -58,8 +58,8 @@ pub(crate) struct Core {
     /// Says that there is a caller.
     pub(crate) called: Notify,
     pub(crate) pool: Mutex<Pool>,
-    /// One at a time finds out what the server offers.
-    pub(crate) learning: tokio::sync::Mutex<()>,
+    /// One at a time finds out what the server offers; it holds when that last failed.
+    pub(crate) learning: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 /// The exchanges and sessions that there are.
@@ -103,7 +103,7 @@ impl Core {
             watched: Notify::new(),
             called: Notify::new(),
             pool: Mutex::default(),
-            learning: tokio::sync::Mutex::default(),
+            learning: Arc::default(),
         });
         let (watch, closing) = (Arc::clone(&core), core.closing.clone());
         core.tasks.spawn(async move { closing.run_until_cancelled(watch.sweep()).await });

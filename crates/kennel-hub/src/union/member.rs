@@ -1,6 +1,6 @@
 //! One server among many: its hub, its name, and how it is shown.
 
-use crate::catalog::Offer;
+use crate::catalog::{Introduced, List, Offer, Offering};
 use crate::client::Introduction;
 use crate::hub::Hub;
 use crate::sync::lock;
@@ -8,6 +8,7 @@ use crate::union::lens::{Answer, ServerLens};
 use crate::union::names;
 use crate::union::presentation::Presentation;
 use crate::union::shelf::Shelf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// How many kinds of clients a server's lists are kept ready for.
@@ -44,12 +45,31 @@ pub(crate) struct Member {
     pub(crate) presentation: Arc<dyn Presentation>,
     pub(crate) naming: Naming,
     shelves: Mutex<Vec<(Arc<Offer>, Arc<Shelf>)>>,
+    /// Whether a list has waited for it in vain; it is not waited for again.
+    is_late: AtomicBool,
 }
 
 impl Member {
     pub(crate) fn new(settings: MemberSettings, naming: Naming) -> Arc<Self> {
         let MemberSettings { name, description, hub, presentation } = settings;
-        Arc::new(Self { name: name.into(), description, hub, presentation, naming, shelves: Mutex::default() })
+        let (name, shelves, is_late) = (name.into(), Mutex::default(), AtomicBool::new(false));
+        Arc::new(Self { name, description, hub, presentation, naming, shelves, is_late })
+    }
+
+    pub(crate) fn is_late(&self) -> bool {
+        self.is_late.load(Ordering::Relaxed)
+    }
+
+    /// Says that a list has waited for it in vain.
+    pub(crate) fn came_late(&self) {
+        self.is_late.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether all is known that it has on a list for a kind of client.
+    pub(crate) fn is_listed(&self, introduction: &Introduction, list: List) -> bool {
+        let Some(offer) = self.hub.core().book.offer_to(introduction) else { return false };
+        let has = |introduced: &Introduced| introduced.has_capability(list.capability());
+        offer.lists.contains_key(&list) || !offer.introduction.as_ref().is_some_and(has)
     }
 
     /// How clients call what the server calls so.

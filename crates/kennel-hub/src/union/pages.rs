@@ -63,44 +63,40 @@ impl Union {
             return answer(mailbox, said(era, success_response(&id, &listed()), &id));
         }
         let members = self.members();
-        let unknown: Vec<_> = members.values().filter(|member| member.shelf(introduction).is_none()).cloned().collect();
+        let is_listed = |member: &Arc<Member>| member.is_listed(introduction, list);
+        let unknown: Vec<_> = members.values().filter(|member| !is_listed(member)).cloned().collect();
         if unknown.is_empty() {
             return answer(mailbox, answered(era, &members, introduction, list, &from, &id));
         }
         let (core, mailbox, introduction) = (Arc::clone(&self.0), Arc::clone(mailbox), introduction.clone());
         self.0.runtime.spawn(async move {
-            core.get_to_know(unknown).await;
+            core.get_to_know(&unknown, &introduction, list).await;
             answer(&mailbox, answered(era, &members, &introduction, list, &from, &id));
         });
     }
 }
 
 impl Core {
-    /// Tries servers out of which nothing is known, and waits for that as long as a list may.
-    pub(crate) async fn get_to_know(&self, members: Vec<Arc<Member>>) {
+    /// Tries servers out of which nothing is known, and waits for that as long as a list may. One that was waited for in
+    /// vain is tried on, but not waited for again: clients hear of it when it is there.
+    pub(crate) async fn get_to_know(&self, members: &[Arc<Member>], introduction: &Introduction, list: List) {
         let deadline = Instant::now() + self.settings.patience;
-        let mut known = Vec::new();
-        for member in members {
+        let known = members.iter().map(|member| async move {
             let mut changes = member.hub.core().book.changes();
-            let (trials, hub, ended) = (Arc::clone(&self.settings.trials), member.hub.clone(), self.ended.clone());
-            let trial = self.runtime.spawn(async move {
-                let learning = async {
-                    let _permit = trials.acquire().await;
-                    // Whoever watches the server hears why it cannot be used.
-                    let _ = hub.learn().await;
-                };
-                ended.run_until_cancelled(learning).await;
-            });
-            known.push(async move {
-                let listed = async { while !member.hub.is_known() && changes.changed().await.is_ok() {} };
-                // One that cannot be started is not waited for any longer.
-                let _ = tokio::select! {
-                    () = listed => Ok(()),
-                    ended = trial => ended,
-                };
-            });
-        }
-        let _ = timeout_at(deadline, futures_util::future::join_all(known)).await;
+            let listed = async { while !member.is_listed(introduction, list) && changes.changed().await.is_ok() {} };
+            let trial = member.hub.learn(&self.settings.trials);
+            let waiting = async {
+                tokio::select! {
+                    () = listed => {}
+                    // One that cannot be started is not waited for any longer.
+                    () = trial => {}
+                }
+            };
+            if !member.is_late() && timeout_at(deadline, waiting).await.is_err() {
+                member.came_late();
+            }
+        });
+        futures_util::future::join_all(known).await;
     }
 }
 

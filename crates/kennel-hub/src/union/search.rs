@@ -1,5 +1,6 @@
 //! Two tools instead of all: one that finds the others by what they do, and one that calls them.
 
+use crate::catalog::List;
 use crate::client::Introduction;
 use crate::dialect::{self, Subject};
 use crate::fault::Fault;
@@ -9,6 +10,7 @@ use crate::search::{
     SearchArguments, render,
 };
 use crate::sync::lock;
+use crate::union::member::Member;
 use crate::union::shelf::Shelf;
 use crate::union::{Core, Members, Union};
 use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, Rewrite, success_response};
@@ -74,11 +76,12 @@ impl Union {
         mailbox: &Arc<Mailbox>,
     ) {
         let members = self.members();
-        let unknown: Vec<_> = members.values().filter(|member| member.shelf(introduction).is_none()).cloned().collect();
+        let is_listed = |member: &Arc<Member>| member.is_listed(introduction, List::Tools);
+        let unknown: Vec<_> = members.values().filter(|member| !is_listed(member)).cloned().collect();
         let (core, mailbox, introduction) = (Arc::clone(&self.0), Arc::clone(mailbox), introduction.clone());
         self.0.runtime.spawn(async move {
             if !unknown.is_empty() {
-                core.get_to_know(unknown).await;
+                core.get_to_know(&unknown, &introduction, List::Tools).await;
             }
             // Where many tools are new, indexing them takes a while.
             let found = tokio::task::spawn_blocking(move || core.found(&members, &introduction, &arguments));
