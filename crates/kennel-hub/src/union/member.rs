@@ -80,6 +80,12 @@ impl Member {
         }
     }
 
+    /// How clients call what the server calls so where another has the name that it would have; nothing where names are
+    /// the server's own.
+    pub(crate) fn name_apart(&self, own: &str) -> Option<String> {
+        (self.naming == Naming::Joined).then(|| names::digested(&self.name, own))
+    }
+
     /// How clients address what the server addresses so.
     pub(crate) fn address_of(&self, own: &str) -> String {
         match self.naming {

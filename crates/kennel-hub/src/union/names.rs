@@ -21,6 +21,12 @@ pub(crate) fn joined(server: &str, name: &str) -> String {
     if whole.len() <= LONGEST && is_plain(server) && !name.is_empty() && whole.bytes().all(is_taken) {
         return whole;
     }
+    digested(server, name)
+}
+
+/// The name of something that a server calls `name` and that ends in a digest, whether or not it has to.
+pub(crate) fn digested(server: &str, name: &str) -> String {
+    let whole = format!("{server}{BETWEEN}{name}");
     let digest = hexadecimal(&Sha256::digest(format!("{server}\0{name}")));
     let letter = |byte: u8| if is_taken(byte) { char::from(byte) } else { '_' };
     let mut joined: String = whole.bytes().map(letter).take(LONGEST - DIGEST - 1).collect();

@@ -9,7 +9,7 @@ use crate::union::member::Member;
 use crate::union::search::listed;
 use crate::union::{Core, Members, Surface, Union};
 use bytes::Bytes;
-use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, success_response};
+use kennel_wire::{Era, ErrorCode, Id, Message, RawJson, ValueKind, success_response};
 use std::ops::Bound;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
@@ -17,6 +17,8 @@ use tokio::time::{Instant, timeout_at};
 /// What a page has at most. Many clients read only the first one, so it is large.
 const PAGE_ITEMS: usize = 2000;
 const PAGE_BYTES: usize = 8 << 20;
+
+const CURSOR: &[&str] = &["params", "cursor"];
 
 /// Where a page begins: with which item of which server. A server that has gone meanwhile is passed over.
 #[derive(Debug, PartialEq, Eq, Default)]
@@ -50,10 +52,12 @@ impl Union {
         let answer = |mailbox: &Mailbox, message: Bytes| {
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
         };
-        let from = match request.text_at(&["params", "cursor"]) {
-            Ok(None) => Some(Place::default()),
-            Ok(Some(cursor)) => Place::read(&cursor),
-            Err(_) => None,
+        let from = match (request.text_at(CURSOR), request.field(CURSOR)) {
+            (Ok(Some(cursor)), _) => Place::read(&cursor),
+            (Ok(None), _) => Some(Place::default()),
+            // Clients that cannot leave a member out write `null`.
+            (Err(_), Ok(Some(other))) if other.kind() == ValueKind::Null => Some(Place::default()),
+            (Err(_), _) => None,
         };
         let Some(from) = from else {
             let fault = Fault::refused(ErrorCode::INVALID_PARAMS, "this cursor is none of this list");

@@ -105,13 +105,10 @@ impl Core {
         let is_wanted = |server: &str, _: &str| arguments.server.as_deref().is_none_or(|wanted| wanted == server);
         let hits = index.search_where(&arguments.query, arguments.limit, is_wanted);
         let tools = hits.iter().filter_map(|hit| {
-            let member = members.get(hit.server)?;
-            let (_, tool) = parts.get(hit.server)?.shown_tools().find(|(name, _)| *name == hit.name)?;
-            Some((member.name_of(hit.name), hit.server, tool))
+            let (_, name, tool) = parts.get(hit.server)?.shown_tools().find(|(shown, ..)| *shown == hit.name)?;
+            Some(Found { name, server: hit.server, tool })
         });
-        let tools: Vec<_> = tools.collect();
-        let found: Vec<_> = tools.iter().map(|(name, server, tool)| Found { name, server, tool }).collect();
-        render(&found, arguments.detail).result()
+        render(&tools.collect::<Vec<_>>(), arguments.detail).result()
     }
 }
 
@@ -128,7 +125,7 @@ impl Indexed {
             if self.parts.get(server).is_some_and(|known| Arc::ptr_eq(known, &current)) {
                 continue;
             }
-            let documents = current.shown_tools().filter_map(|(name, tool)| {
+            let documents = current.shown_tools().filter_map(|(name, _, tool)| {
                 let document = Document::read(server, tool)?;
                 Some(Document { name: name.into(), ..document })
             });

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     lists: BTreeMap<List, Vec<RawJson>>,
-    /// The names of tools as they are shown, without the server's, in the order of the list.
-    shown: Vec<String>,
+    /// The names of tools as they are shown, without the server's and as clients see them, in the order of the list.
+    shown: Vec<(String, String)>,
     /// The server's own names of tools and prompts by those that clients see.
     tools: HashMap<String, String>,
     prompts: HashMap<String, String>,
@@ -33,9 +33,9 @@ impl Shelf {
         self.lists.get(&list).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The tools as they are shown: by their names without the server's, and as they are listed.
-    pub(crate) fn shown_tools(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.shown.iter().map(String::as_str).zip(self.items(List::Tools))
+    /// The tools as they are shown: by their names without the server's and with it, and as they are listed.
+    pub(crate) fn shown_tools(&self) -> impl Iterator<Item = (&str, &str, &RawJson)> {
+        self.shown.iter().zip(self.items(List::Tools)).map(|((shown, seen), tool)| (shown.as_str(), seen.as_str(), tool))
     }
 
     /// The server's own name of a tool.
@@ -63,11 +63,11 @@ impl Shelf {
             List::Tools => {
                 let presented = member.presentation.tool(&own)?;
                 description = presented.description;
-                let seen = member.name_of(&presented.name);
-                self.shown.push(presented.name);
+                let seen = free(&self.tools, member, member.name_of(&presented.name), &own)?;
+                self.shown.push((presented.name, seen.clone()));
                 seen
             }
-            List::Prompts => member.name_of(&own),
+            List::Prompts => free(&self.prompts, member, member.name_of(&own), &own)?,
             List::Resources | List::Templates => member.address_of(&own),
         };
         *value = RawJson::string(&seen);
@@ -81,6 +81,16 @@ impl Shelf {
             members.push(("description".to_owned(), RawJson::string(&description)));
         }
         Some(RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value))))
+    }
+}
+
+/// A name that no other of the server has: this one, or one that says what it stands for. `None` for something that is
+/// there already: clients take no list that has a name twice.
+fn free(taken: &HashMap<String, String>, member: &Member, name: String, own: &str) -> Option<String> {
+    match taken.get(&name) {
+        None => Some(name),
+        Some(other) if other == own => None,
+        Some(_) => member.name_apart(own).filter(|name| !taken.contains_key(name)),
     }
 }
 
