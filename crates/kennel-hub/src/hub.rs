@@ -233,13 +233,11 @@ impl Hub {
                 let permit = trials.acquire_owned().await;
                 let found_out = hub.find_out();
                 tokio::pin!(found_out);
-                match tokio::time::timeout(TRIAL_TURN, &mut found_out).await {
-                    Ok(outcome) => outcome,
-                    Err(_) => {
-                        drop(permit);
-                        found_out.await
-                    }
+                if let Ok(outcome) = tokio::time::timeout(TRIAL_TURN, &mut found_out).await {
+                    return outcome;
                 }
+                drop(permit);
+                found_out.await
             };
             // Whoever watches the server hears why it cannot be used.
             if let Some(Err(_)) = closing.run_until_cancelled(trial).await {

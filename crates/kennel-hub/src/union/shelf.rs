@@ -35,7 +35,10 @@ impl Shelf {
 
     /// The tools as they are shown: by their names without the server's and with it, and as they are listed.
     pub(crate) fn shown_tools(&self) -> impl Iterator<Item = (&str, &str, &RawJson)> {
-        self.shown.iter().zip(self.items(List::Tools)).map(|((shown, seen), tool)| (shown.as_str(), seen.as_str(), tool))
+        self.shown
+            .iter()
+            .zip(self.items(List::Tools))
+            .map(|((shown, seen), tool)| (shown.as_str(), seen.as_str(), tool))
     }
 
     /// The server's own name of a tool.
