@@ -111,7 +111,7 @@ fn ten_thousand_idle_sessions_fit() {
     let before = memory_of(gateway.kept.pid());
     let mut last = None;
     for _ in 1..SESSIONS {
-        let mut client = Client { connection: first.connection, session: String::new() };
+        let mut client = Client { connection: first.connection, session: String::new(), path: "/mcp".to_owned() };
         client.session = Client::initialize(&mut client.connection, json!({})).unwrap();
         client.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).unwrap();
         last = Some(client.session);

@@ -15,6 +15,8 @@ pub(crate) use ring::Ring;
 
 /// The shortest value of a variable that is looked for in output: shorter ones are no secrets, and are everywhere.
 const SHORTEST_SECRET: usize = 6;
+/// How many such values are looked for.
+const MOST_SECRETS: u64 = 1024;
 /// How much of a line of a server is shown.
 const MOST_SHOWN: usize = 4096;
 /// How often people hear how an install gets on.
@@ -28,8 +30,8 @@ pub(crate) struct Console {
     /// Whom it is about; nobody in particular if `None`.
     server: Option<String>,
     output: Arc<Output>,
-    /// Values that were passed to the server and must not be seen, the longest first.
-    secrets: Mutex<Vec<String>>,
+    /// Values that were passed to the server and must not be seen, the longest first, each with its number.
+    secrets: Mutex<Vec<(u64, String)>>,
     /// When people were last told how an install gets on.
     told: Mutex<Option<Instant>>,
     /// What the server has printed, and what went wrong with it.
@@ -79,12 +81,17 @@ impl Console {
     pub(crate) fn hide<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
         let mut hidden = lock(&self.secrets);
         for secret in secrets {
-            if secret.len() >= SHORTEST_SECRET && !hidden.iter().any(|known| known == secret) {
-                hidden.push(secret.to_owned());
+            if secret.len() < SHORTEST_SECRET || hidden.iter().any(|(_, known)| known == secret) {
+                continue;
             }
+            let number = hidden.iter().map(|(number, _)| number + 1).max().unwrap_or(0);
+            hidden.push((number, secret.to_owned()));
         }
+        // A server may get others with each start; those of long ago have been forgotten.
+        let newest = hidden.iter().map(|(number, _)| number + 1).max().unwrap_or(0);
+        hidden.retain(|(number, _)| number + MOST_SECRETS >= newest);
         // Where one is in another, the rest of the longer one would be seen.
-        hidden.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        hidden.sort_by_key(|(_, secret)| std::cmp::Reverse(secret.len()));
     }
 
     /// What the server has printed, and what went wrong with it.
@@ -134,7 +141,7 @@ impl Console {
 
     fn hidden(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for secret in lock(&self.secrets).iter() {
+        for (_, secret) in lock(&self.secrets).iter() {
             if text.contains(secret.as_str()) {
                 text = text.replace(secret.as_str(), "•••");
             }
@@ -142,7 +149,8 @@ impl Console {
         text
     }
 
-    fn hide_in(&self, value: &mut Value) {
+    /// Hides what must not be seen in all texts of a value.
+    pub(crate) fn hide_in(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.hidden(text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.hide_in(value)),

@@ -1,28 +1,37 @@
 //! One module per command.
 
+mod admin;
 mod asking;
 mod call;
 mod clients;
+mod config;
 mod connect;
 mod console;
+mod control;
 mod definition;
 mod doctor;
 mod exec;
+mod following;
 mod launcher;
 mod naming;
 mod plain;
+mod ps;
 mod run;
 mod sandbox;
 mod self_check;
+mod serve;
 mod server;
 mod service;
 mod snippets;
 mod streams;
+mod table;
 mod tools;
 
 use crate::cli::{Arguments, Command};
 use crate::failure::{Failure, Shown};
 use clap::CommandFactory;
+use control::Verb;
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -46,6 +55,16 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Shown> {
             print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS).map_err(Shown::from)
         }
         Command::SelfCheck => self_check::run().map_err(Shown::from),
+        Command::Serve(flags) => serve::run(flags).map_err(Shown::from),
+        Command::Ps(flags) => ps::list(&flags).map_err(Shown::from),
+        Command::Logs(flags) => following::logs(flags).map_err(Shown::from),
+        Command::Stop(flags) => control::run(Verb::Stop, &flags).map_err(Shown::from),
+        Command::Start(flags) => control::run(Verb::Start, &flags).map_err(Shown::from),
+        Command::Restart(flags) => control::run(Verb::Restart, &flags).map_err(Shown::from),
+        Command::Inspect(flags) => ps::inspect(&flags).map_err(Shown::from),
+        Command::Events(flags) => following::events(&flags).map_err(Shown::from),
+        Command::Reload(flags) => control::reload(&flags).map_err(Shown::from),
+        Command::Config(command) => config::run(&command).map_err(Shown::from),
     }
 }
 
@@ -56,6 +75,14 @@ fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|source| Failure::System { what: "writing to standard output", source }),
     }
+}
+
+/// Prints a value as JSON that people can read too.
+fn print_json(value: &impl Serialize) -> Result<ExitCode, Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::System { what: "writing JSON", source: error.into() })?;
+    print(&format!("{text}\n"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what comes from a server: to a terminal without what would play tricks on it, to a program as it is.

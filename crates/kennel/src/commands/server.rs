@@ -77,12 +77,11 @@ pub(crate) struct Assembled {
 
 impl Assembled {
     /// Wires up one server; nothing of it is started yet. Must be called within a tokio runtime.
-    pub(crate) fn new(definition: Definition, ground: &Ground) -> Result<Self, Failure> {
+    pub(crate) fn new(definition: Definition, ground: &Ground, console: Arc<Console>) -> Result<Self, Failure> {
         let Launch::Process(process) = &definition.server.launch else {
             let text = "servers with `url` are not served yet; give it a `command`, or connect clients to it directly";
-            return Err(Failure::Argument(format!("{}: {text}", definition.title)));
+            return Err(Failure::Argument(text.to_owned()));
         };
-        let console = Arc::new(Console::new(&definition.title, &ground.output));
         let kind = process.sandbox.engine;
         let (settings, supervision) = settings(&definition, ground);
         supervision.check().map_err(|error| Failure::Argument(error.to_string()))?;
@@ -136,7 +135,8 @@ impl Server {
         let data = data_directory(flags.data.as_deref())?;
         let ground = Ground::new(Arc::new(Output::new(format, Naming::Known)), data, memory);
         let name = definition.title.clone();
-        Ok(Self { name, assembled: Assembled::new(definition, &ground)?, ground })
+        let console = Arc::new(Console::new(&name, &ground.output));
+        Ok(Self { name, assembled: Assembled::new(definition, &ground, console)?, ground })
     }
 
     pub(crate) fn hub(&self) -> &Hub {

@@ -249,13 +249,20 @@ impl Connection {
 pub(crate) struct Client {
     pub(crate) connection: Connection,
     pub(crate) session: String,
+    /// The address of its endpoint.
+    pub(crate) path: String,
 }
 
 impl Client {
     pub(crate) fn open(address: &str, capabilities: impl Into<Value>) -> std::io::Result<Self> {
+        Self::open_at(address, "/mcp", capabilities)
+    }
+
+    /// The same at one of the endpoints of a gateway.
+    pub(crate) fn open_at(address: &str, path: &str, capabilities: impl Into<Value>) -> std::io::Result<Self> {
         let mut connection = Connection::open(address)?;
-        let session = Self::initialize(&mut connection, capabilities)?;
-        let mut client = Self { connection, session };
+        let (session, _) = Self::initialize_at(&mut connection, path, "2025-11-25", capabilities)?;
+        let mut client = Self { connection, session, path: path.to_owned() };
         client.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         Ok(client)
     }
@@ -271,13 +278,22 @@ impl Client {
         version: &str,
         capabilities: impl Into<Value>,
     ) -> std::io::Result<(String, Value)> {
+        Self::initialize_at(connection, "/mcp", version, capabilities)
+    }
+
+    fn initialize_at(
+        connection: &mut Connection,
+        path: &str,
+        version: &str,
+        capabilities: impl Into<Value>,
+    ) -> std::io::Result<(String, Value)> {
         let capabilities = capabilities.into();
         let params = json!({
             "protocolVersion": version, "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" }
         });
         let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string();
-        let response = connection.request("POST", "/mcp", &HEADERS, body.as_bytes())?;
+        let response = connection.request("POST", path, &HEADERS, body.as_bytes())?;
         let session = response.header("mcp-session-id").map(str::to_owned);
         let refused = || std::io::Error::other(format!("{}: {}", response.status, response.text()));
         let answer = response.messages().pop().ok_or_else(refused)?;
@@ -291,7 +307,7 @@ impl Client {
 
     pub(crate) fn post_bytes(&mut self, message: &[u8]) -> std::io::Result<Response> {
         let headers = [HEADERS[0], HEADERS[1], ("mcp-session-id", self.session.as_str())];
-        self.connection.request("POST", "/mcp", &headers, message)
+        self.connection.request("POST", &self.path, &headers, message)
     }
 
     /// Calls a tool and returns all messages, the answer last.

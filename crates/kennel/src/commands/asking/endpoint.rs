@@ -1,6 +1,7 @@
 //! Owns who is asked: a server behind an endpoint that runs, or one that is started for this command and ends with it.
 
-use crate::cli::Whom;
+use crate::cli::{GatewayFlags, Whom};
+use crate::commands::admin::running_url;
 use crate::commands::asking::address::Address;
 use crate::commands::asking::door::{Answer, Door, DoorError};
 use crate::commands::asking::words;
@@ -8,11 +9,14 @@ use crate::commands::console::Format;
 use crate::commands::plain::{one_line, printable};
 use crate::commands::server::{Memory, Server};
 use crate::failure::Failure;
+use kennel_config::{NameError, ServerName};
 use kennel_hub::{Caller, Mailbox, MailboxLimits, OutgoingKind, Principal};
 use kennel_wire::{ErrorCode, Id, Kind, Message, RawJson};
 use serde_json::Value;
 use std::time::Duration;
 
+/// Where an endpoint is if nobody says.
+const USUAL: &str = "http://127.0.0.1:7330";
 /// The variable that holds the token for an endpoint.
 const TOKEN: &str = "KENNEL_TOKEN";
 /// How much of an answer that makes no sense is shown.
@@ -69,7 +73,7 @@ impl Endpoint {
     /// Finds out who is meant; nothing is started or connected yet. Must be called within a tokio runtime.
     pub(crate) fn new(whom: Whom) -> Result<Self, Failure> {
         let Some(command) = whom.run else {
-            let address = Address::read(&whom.url).map_err(|error| Failure::Argument(error.to_string()))?;
+            let address = Address::read(&url(&whom)?).map_err(|error| Failure::Argument(error.to_string()))?;
             let patience = Duration::try_from_secs_f64(whom.server.call_timeout).ok().filter(|time| !time.is_zero());
             let patience = patience.ok_or_else(|| {
                 Failure::Argument(format!("--call-timeout {}: must be more than 0 seconds", whom.server.call_timeout))
@@ -125,6 +129,20 @@ impl Endpoint {
             Self::Started(server) => server.shutdown().await,
         }
     }
+}
+
+/// The URL that is meant: of one server of a gateway, where one is named.
+fn url(whom: &Whom) -> Result<String, Failure> {
+    let Some(server) = &whom.of_gateway else { return Ok(whom.url.clone().unwrap_or_else(|| USUAL.to_owned())) };
+    let server: ServerName =
+        server.parse().map_err(|error: NameError| Failure::Argument(format!("--server {server}: {error}")))?;
+    let gateway = match &whom.url {
+        Some(url) => url.clone(),
+        None => running_url(&GatewayFlags { socket: whom.socket.clone(), data: whom.server.data.clone() })?,
+    };
+    let gateway = gateway.trim_end_matches('/');
+    let gateway = gateway.strip_suffix("/mcp").or_else(|| gateway.strip_suffix("/rpc")).unwrap_or(gateway);
+    Ok(format!("{gateway}/servers/{server}"))
 }
 
 /// The JSON-RPC answer in an answer of HTTP.

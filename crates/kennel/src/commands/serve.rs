@@ -1,0 +1,125 @@
+//! `kennel serve`: many MCP servers from one file behind one endpoint each, and behind one for all.
+
+mod fleet;
+mod reloading;
+mod report;
+mod retiring;
+mod watching;
+
+use crate::cli::Serve;
+use crate::commands::admin::{Listener, SocketPlace};
+use crate::commands::console::{Console, Format, Naming, Output};
+use crate::commands::server::{Ground, Memory, data_directory};
+use crate::commands::service::{Hangup, runtime, stop_signals, token};
+use crate::failure::Failure;
+use kennel_config::{Config, GatewaySettings, SystemSources, Value};
+use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token};
+use kennel_hub::Principal;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub(crate) use fleet::Fleet;
+pub(crate) use reloading::Reloaded;
+pub(crate) use report::ServerReport;
+
+/// Serves until it is told to stop.
+pub(crate) fn run(flags: Serve) -> Result<ExitCode, Failure> {
+    let runtime = runtime()?;
+    let code = runtime.block_on(serve(flags));
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve(flags: Serve) -> Result<ExitCode, Failure> {
+    let stop = stop_signals(Hangup::IsOther)?;
+    let file = config_file(flags.config.as_deref())?;
+    let config = Config::read(&file).map_err(|error| Failure::Argument(error.to_string()))?;
+    let data = data_directory(flags.data.as_deref().or(data_of(&config)?.as_deref()))?;
+    let socket = SocketPlace::find(flags.socket.as_deref(), flags.data.as_deref())?;
+    // Before anything else is taken: two Kennels of one user would fight over what both should serve.
+    let listener = Listener::bind(&socket)?;
+    let listen = flags.listen.unwrap_or(config.gateway.listen);
+    let secret = if listen.ip().is_loopback() { None } else { Some(token()?) };
+    let gateway = Gateway::bind(settings(&config.gateway, listen, secret.as_deref())).await?;
+    let url = format!("http://{}", gateway.address());
+    let format = if flags.json { Format::Json } else { Format::People };
+    let output = Arc::new(Output::new(format, Naming::Each));
+    let console = Console::of_kennel(&output);
+    let fleet = Fleet::new(Ground::new(output, data, Memory::Kept), file, url.clone());
+    for warning in &config.warnings {
+        console.say("warning", &warning.to_string(), json!({}));
+    }
+    fleet.adopt(config);
+    let serving = tokio::spawn(gateway.serve(Arc::clone(&fleet) as _, stop.clone()));
+    let administering = tokio::spawn(listener.serve(Arc::clone(&fleet), stop.clone()));
+    let watching = tokio::spawn(watching::watch(Arc::clone(&fleet), stop.clone()));
+    announce(&fleet, &console, secret.as_deref(), socket.path());
+    stop.cancelled().await;
+    console.say("stopping", "stopping", json!({}));
+    // First the doors, so that no call comes for what is being stopped.
+    let _ = serving.await;
+    let _ = watching.await;
+    fleet.shutdown().await;
+    let _ = administering.await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file that is meant: the one that is named, or the usual one.
+pub(crate) fn config_file(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let usual = || Config::usual_file(|name| std::env::var_os(name));
+    let file = named.map(Path::to_owned).or_else(usual);
+    let file = file.ok_or_else(|| Failure::Argument("you have no home directory; name the file with -c".to_owned()))?;
+    std::path::absolute(&file).map_err(|source| Failure::System { what: "finding the configuration", source })
+}
+
+/// Where the file says that data is kept.
+fn data_of(config: &Config) -> Result<Option<PathBuf>, Failure> {
+    let Some(data) = &config.gateway.data else { return Ok(None) };
+    let value = Value::Text(data.clone());
+    let text = kennel_config::resolve(&value, &config.directory, &SystemSources::default())
+        .map_err(|cause| Failure::Argument(format!("gateway.data: {cause}")))?;
+    let path = match (text.expose().strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => config.directory.join(text.expose()),
+    };
+    Ok(Some(path))
+}
+
+fn settings(gateway: &GatewaySettings, listen: std::net::SocketAddr, token: Option<&str>) -> Settings {
+    let tokens = token.map(|secret| Token { secret: secret.to_owned(), principal: Principal::local() });
+    Settings {
+        listen,
+        access: AccessSettings {
+            hosts: gateway.allow_hosts.clone(),
+            origins: gateway.allow_origins.clone(),
+            tokens: tokens.into_iter().collect(),
+        },
+        limits: Limits {
+            message_bytes: usize::try_from(gateway.max_message.bytes()).unwrap_or(usize::MAX),
+            idle_session: gateway.session_idle,
+            ..Limits::default()
+        },
+    }
+}
+
+fn announce(fleet: &Fleet, console: &Console, token: Option<&str>, socket: &Path) {
+    let servers = fleet.reports();
+    let served = servers.iter().filter(|server| server.url.is_some()).count();
+    let text = format!("{served} of {} servers are served at {}", servers.len(), fleet.url());
+    let urls: serde_json::Map<_, _> = servers.iter().map(|server| (server.name.clone(), json!(server.url))).collect();
+    console.say("serving", &text, json!({ "url": fleet.url(), "servers": urls, "token": token, "socket": socket }));
+    let width = servers.iter().map(|server| server.name.len()).max().unwrap_or(0);
+    let mut table = String::new();
+    for server in &servers {
+        let place = server.url.as_deref().unwrap_or("not served");
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "  {:width$}  {place}", server.name);
+    }
+    if let Some(token) = token {
+        let _ = writeln!(table, "\n  Token  {token} (made for this run; send it as Authorization: Bearer)");
+    }
+    console.tell(&format!("\n{table}"));
+}

@@ -1,0 +1,240 @@
+//! Owns how servers change while Kennel runs: by another version of the file, or by the operator's word.
+
+use super::fleet::{Fleet, Member, State};
+use crate::commands::asking::did_you_mean;
+use crate::commands::server::Assembled;
+use kennel_config::{Changes, Config, ServerName};
+use kennel_hub::Readiness;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the calls of a server that is replaced are waited for, where its definition says nothing else.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// What another version of the file has changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reloaded {
+    pub(crate) added: Vec<String>,
+    pub(crate) removed: Vec<String>,
+    pub(crate) changed: Vec<String>,
+    pub(crate) shown_otherwise: Vec<String>,
+    pub(crate) same: usize,
+    /// What needs another start of Kennel, and whatever else somebody should know.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Why the operator's word was not followed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ControlError {
+    /// No such server.
+    #[error("there is no server `{name}`{guess}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was meant, perhaps, or where to look.
+        guess: String,
+    },
+    /// It is not served at all.
+    #[error("{name} is not served: {problem}")]
+    NotServed {
+        /// The server.
+        name: String,
+        /// Why.
+        problem: String,
+    },
+    /// The new one does not start, and the old one goes on.
+    #[error("{name} goes on as it was, because a new process does not start: {problem}")]
+    NotStarted {
+        /// The server.
+        name: String,
+        /// Why.
+        problem: String,
+    },
+    /// Somebody else was faster.
+    #[error("{0} was changed by somebody else meanwhile; look at `kennel ps` and try again")]
+    Overtaken(String),
+    /// The file makes no sense.
+    #[error("the servers go on as they were, because the file has mistakes:\n{0}")]
+    File(String),
+}
+
+impl Fleet {
+    /// Reads the file again and changes what is different in it. What is wrong with the file changes nothing.
+    pub(crate) async fn reload(self: &Arc<Self>) -> Result<Reloaded, ControlError> {
+        let file = self.file().to_owned();
+        let read = tokio::task::spawn_blocking(move || Config::read(&file).map_err(|error| error.to_string())).await;
+        let config = read.unwrap_or_else(|error| Err(error.to_string())).map_err(ControlError::File)?;
+        Ok(self.change_to(config))
+    }
+
+    fn change_to(self: &Arc<Self>, config: Config) -> Reloaded {
+        let mut begun = Vec::new();
+        let mut ended = Vec::new();
+        let (changes, warnings) = {
+            let mut state = self.write();
+            let changes = Changes::between(&state.config, &config);
+            let State { config: current, members } = &mut *state;
+            for name in changes.added.iter().chain(&changes.changed) {
+                let member = self.member(&config, name, members.get(name));
+                if let Some(Member { served: Ok(former), .. }) = members.insert(name.clone(), member.clone()) {
+                    if let Ok(successor) = &member.served {
+                        // Under the lock, so that nobody comes to the old one in between.
+                        former.hub.hand_over(&successor.hub);
+                    }
+                    ended.push((name.clone(), former));
+                }
+                begun.push((name.clone(), member));
+            }
+            for name in &changes.removed {
+                if let Some(Member { served: Ok(former), .. }) = members.remove(name) {
+                    former.hub.hold("it is no longer in the configuration");
+                    ended.push((name.clone(), former));
+                }
+            }
+            let warnings = config.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
+            *current = config;
+            (changes, warnings)
+        };
+        for (name, former) in ended {
+            self.retire(&name, former);
+        }
+        for (name, member) in &begun {
+            self.begin(name, member);
+        }
+        let reloaded = Reloaded::of(&changes, warnings);
+        self.announce_change(&changes, &reloaded);
+        reloaded
+    }
+
+    fn announce_change(&self, changes: &Changes, reloaded: &Reloaded) {
+        for warning in &reloaded.warnings {
+            self.console.say("warning", warning, json!({}));
+        }
+        let text = if changes.is_empty() {
+            "the file says the same as before".to_owned()
+        } else {
+            let parts = [
+                ("added", &reloaded.added),
+                ("removed", &reloaded.removed),
+                ("changed", &reloaded.changed),
+                ("shown otherwise", &reloaded.shown_otherwise),
+            ];
+            let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+            let parts: Vec<_> = parts.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+            format!("reloaded; {}", if parts.is_empty() { "no server changed".to_owned() } else { parts.join("; ") })
+        };
+        self.console.say("reloaded", &text, json!({ "changes": reloaded }));
+    }
+
+    /// Replaces the processes of a server: where they are shared, the new one is ready before the old one gets no more.
+    pub(crate) async fn restart(self: &Arc<Self>, name: &str) -> Result<(), ControlError> {
+        let (key, former) = self.known(name)?;
+        let member = self.another(&key);
+        let successor = member.served.clone();
+        let successor = successor.map_err(|problem| ControlError::NotServed { name: name.to_owned(), problem })?;
+        if let Err(problem) = successor.hub.try_out().await {
+            successor.shutdown().await;
+            return Err(ControlError::NotStarted { name: name.to_owned(), problem });
+        }
+        if self.replace(&key, &former, member) {
+            self.console.say("restarted", &format!("{name} was restarted"), json!({ "about": name }));
+            return Ok(());
+        }
+        successor.shutdown().await;
+        Err(ControlError::Overtaken(name.to_owned()))
+    }
+
+    /// Ends the processes of a server, when their calls are done, and starts none until somebody says so.
+    pub(crate) fn stop(self: &Arc<Self>, name: &str) -> Result<(), ControlError> {
+        let (key, former) = self.known(name)?;
+        if former.hub.is_held() {
+            return Ok(());
+        }
+        let member = self.another(&key);
+        if let Ok(successor) = &member.served {
+            successor.hub.hold(&format!("the operator has stopped it; `kennel start {name}` lets it go on"));
+        }
+        if !self.replace(&key, &former, member) {
+            return Err(ControlError::Overtaken(name.to_owned()));
+        }
+        self.console.say("stopped", &format!("{name} was stopped"), json!({ "about": name }));
+        Ok(())
+    }
+
+    /// Starts a process of a server, be it that it was stopped, has given up or was never asked for.
+    pub(crate) async fn start(self: &Arc<Self>, name: &str) -> Result<(), ControlError> {
+        let (_, served) = self.known(name)?;
+        if matches!(served.hub.status().readiness, Readiness::Failed { .. }) {
+            return self.restart(name).await;
+        }
+        served.hub.release();
+        let started = served.hub.try_out().await;
+        started.map_err(|problem| ControlError::NotServed { name: name.to_owned(), problem })?;
+        self.console.say("started", &format!("{name} was started"), json!({ "about": name }));
+        Ok(())
+    }
+
+    /// The same server once more, with nothing of it started.
+    fn another(&self, name: &ServerName) -> Member {
+        let state = self.read();
+        self.member(&state.config, name, state.members.get(name))
+    }
+
+    /// Puts a server in place of another, if that is still the one there is.
+    fn replace(self: &Arc<Self>, name: &ServerName, former: &Arc<Assembled>, member: Member) -> bool {
+        let mut state = self.write();
+        let current = state.members.get(name).and_then(|member| member.served.as_ref().ok());
+        if !current.is_some_and(|current| Arc::ptr_eq(current, former)) {
+            return false;
+        }
+        if let Ok(successor) = &member.served {
+            former.hub.hand_over(&successor.hub);
+        }
+        state.members.insert(name.clone(), member);
+        drop(state);
+        self.retire(name, Arc::clone(former));
+        true
+    }
+
+    fn known(&self, name: &str) -> Result<(ServerName, Arc<Assembled>), ControlError> {
+        let served = self.served(name).ok_or_else(|| self.unknown(name))?;
+        let served = served.map_err(|problem| ControlError::NotServed { name: name.to_owned(), problem })?;
+        let key = name.parse().map_err(|_| self.unknown(name))?;
+        Ok((key, served))
+    }
+
+    /// What is said of a name that no server has.
+    pub(crate) fn unknown(&self, name: &str) -> ControlError {
+        let names = self.names();
+        let mut guess = did_you_mean(name, names.iter().map(String::as_str));
+        if guess.is_empty() {
+            "; `kennel ps` lists those there are".clone_into(&mut guess);
+        }
+        ControlError::Unknown { name: name.to_owned(), guess }
+    }
+
+    /// How long the calls of a server are waited for: as long as one may take without a word.
+    pub(super) fn patience_with(&self, name: &ServerName) -> Duration {
+        let state = self.read();
+        state.config.servers.get(name).and_then(|server| server.timeouts.call).unwrap_or(PATIENCE)
+    }
+}
+
+impl Reloaded {
+    fn of(changes: &Changes, mut warnings: Vec<String>) -> Self {
+        if changes.gateway {
+            warnings.push("what changed below `gateway` counts when Kennel is started again".to_owned());
+        }
+        let names = |names: &[ServerName]| names.iter().map(ToString::to_string).collect();
+        Self {
+            added: names(&changes.added),
+            removed: names(&changes.removed),
+            changed: names(&changes.changed),
+            shown_otherwise: names(&changes.shown_otherwise),
+            same: changes.same.len(),
+            warnings,
+        }
+    }
+}
