@@ -30,7 +30,7 @@ fn over_websocket(address: &str, path: &str, request: &Value) -> Value {
     let length = u16::try_from(payload.len()).unwrap();
     assert!(length > 125, "short frames are written otherwise");
     // Masked with zeros, which changes nothing.
-    let mut frame = vec![0x81, 0x80 | 126];
+    let mut frame = vec![0x81, 0x80 | 0x7e];
     frame.extend(length.to_be_bytes());
     frame.extend([0; 4]);
     frame.extend(payload);

@@ -116,7 +116,7 @@ fn a_restart_replaces_processes_and_loses_neither_sessions_nor_calls() {
         let before = scene.pids(name, count);
         let slow = std::thread::spawn(move || {
             let mut other = other;
-            other.text("sleep_with_progress", json!({ "ms": 1500, "steps": 1 }))
+            other.text("sleep", json!({ "ms": 1500 }))
         });
         let is_busy = || scene.report(name)["calls"] != 0;
         assert!(crate::support::waiting::holds_soon(is_busy), "the slow call is in flight");
