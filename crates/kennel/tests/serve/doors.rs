@@ -117,10 +117,16 @@ fn secrets_are_fetched_at_each_start_and_are_in_no_output() {
     std::fs::write(&file, "first-secret-value\n").unwrap();
     let keys = format!("model = \"shared\"\nenv = {{ TOKEN = {{ from-file = {file:?} }} }}");
     let shell = "env = { TOKEN = \"told-to-everybody\" }\ncommand = \"sh\"\nargs = [\"-c\", \"echo I have $TOKEN >&2; exit 3\"]";
-    let mut scene = Scene::start(|text| text.fixture("one", &[], &keys).text(&format!("[servers.loud]\n{shell}\n")));
+    let own = keys.replace("shared", "per-session");
+    let mut scene = Scene::start(|text| {
+        text.fixture("one", &[], &keys).fixture("own", &[], &own).text(&format!("[servers.loud]\n{shell}\n"))
+    });
+    let name = json!({ "name": "TOKEN" });
+    assert_eq!(scene.session("own").text("environment", name.clone()), "first-secret-value");
     let token = |scene: &Scene| scene.call("one", "environment", &json!({ "name": "TOKEN" }));
     assert_eq!(token(&scene)["result"]["content"][0]["text"], "first-secret-value");
     std::fs::write(&file, "second-secret-value\n").unwrap();
+    assert_eq!(scene.session("own").text("environment", name), "second-secret-value", "by the same launcher");
     scene.kennel(&["restart", "one"]).fine();
     assert_eq!(token(&scene)["result"]["content"][0]["text"], "second-secret-value");
     std::fs::remove_file(&file).unwrap();
