@@ -23,6 +23,8 @@ pub struct GatewaySettings {
     pub session_idle: Duration,
     /// The largest message that a client may send.
     pub max_message: Size,
+    /// How much of calls is written down.
+    pub audit: Audit,
     /// Where packages and what is known of servers are kept; where it is usual if `None`.
     pub data: Option<Template>,
 }
@@ -42,9 +44,26 @@ impl GatewaySettings {
             allow_origins: fields.texts("allow-origins"),
             session_idle: fields.minutes("session-idle").unwrap_or(Duration::from_mins(30)),
             max_message: fields.size("max-message").unwrap_or(Size::mebibytes(64)),
+            audit: match fields.text("audit") {
+                Some("off") => Audit::Off,
+                Some("text") => Audit::Text,
+                _ => Audit::Digest,
+            },
             data: fields.template("data"),
         }
     }
+}
+
+/// How much of calls is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Audit {
+    /// Nothing.
+    Off,
+    /// Who called what, when and with which outcome, and a digest of the arguments.
+    #[default]
+    Digest,
+    /// The arguments as well.
+    Text,
 }
 
 /// A selection of servers and tools with an endpoint of its own.

@@ -42,7 +42,7 @@ mod value;
 
 pub use changes::Changes;
 pub use config::Config;
-pub use gateway::{GatewaySettings, Surface, View};
+pub use gateway::{Audit, GatewaySettings, Surface, View};
 pub use name::{LONGEST_NAME, NameError, ServerName, ViewName, name_like, names_for};
 pub use pattern::{Pattern, ToolFilter, ToolRules};
 pub use problem::{ConfigError, Problem};

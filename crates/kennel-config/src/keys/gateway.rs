@@ -2,13 +2,18 @@
 
 use crate::keys::{Choice, Key, Kind, Zero, choice, key};
 
+const AUDITS: [Choice; 3] = [
+    choice("off", "nothing is written down"),
+    choice("digest", "who called what, when, with which outcome, and a digest of the arguments"),
+    choice("text", "the arguments as well, with whatever secrets are in them"),
+];
 const SURFACES: [Choice; 2] = [
     choice("full", "all tools are listed"),
     choice("search", "two tools are listed: one that finds tools, and one that calls them"),
 ];
 
 /// `[gateway]`
-pub(crate) const GATEWAY: [Key; 6] = [
+pub(crate) const GATEWAY: [Key; 7] = [
     key(
         "listen",
         Kind::Address,
@@ -39,6 +44,8 @@ pub(crate) const GATEWAY: [Key; 6] = [
     )
     .or("30"),
     key("max-message", Kind::Size, r#""8M""#, "The largest message that a client may send.").or(r#""64M""#),
+    key("audit", Kind::Choice(&AUDITS), r#""off""#, "How much of calls is written down in the state.")
+        .or(r#""digest""#),
     key(
         "data",
         Kind::Template,

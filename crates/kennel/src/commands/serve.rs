@@ -4,6 +4,7 @@ mod fleet;
 mod reloading;
 mod report;
 mod retiring;
+mod unions;
 mod watching;
 
 use crate::cli::Serve;
@@ -43,12 +44,16 @@ async fn serve(flags: Serve) -> Result<ExitCode, Failure> {
     let listener = Listener::bind(&socket)?;
     let listen = flags.listen.unwrap_or(config.gateway.listen);
     let secret = if listen.ip().is_loopback() { None } else { Some(token()?) };
-    let gateway = Gateway::bind(settings(&config.gateway, listen, secret.as_deref())).await?;
+    let mut gateway = Gateway::bind(settings(&config.gateway, listen, secret.as_deref())).await?;
     let url = format!("http://{}", gateway.address());
     let format = if flags.json { Format::Json } else { Format::People };
     let output = Arc::new(Output::new(format, Naming::Each));
     let console = Console::of_kennel(&output);
-    let fleet = Fleet::new(Ground::new(output, data, Memory::Kept), file, url.clone());
+    let ground = Ground::new(output, data, Memory::Kept).audited(config.gateway.audit);
+    if let Some(store) = &ground.store {
+        gateway = gateway.remembering(store.clone());
+    }
+    let fleet = Fleet::new(ground, file, url.clone());
     for warning in &config.warnings {
         console.say("warning", &warning.to_string(), json!({}));
     }

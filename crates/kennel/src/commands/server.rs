@@ -6,9 +6,9 @@ use crate::commands::definition::Definition;
 use crate::commands::launcher::ServerLauncher;
 use crate::failure::Failure;
 use kennel_box::{Engine, EngineKind, NativeEngine};
-use kennel_config::{Era, Launch, Model, Sources, SystemSources};
+use kennel_config::{Audit, Era, Launch, Model, Sources, SystemSources};
 use kennel_exec::{Executor, SessionId, Stop};
-use kennel_hub::{CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeouts};
+use kennel_hub::{AuditedArguments, CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeouts};
 use kennel_jail::Helper;
 use kennel_state::Store;
 use kennel_supervisor::{Backoff, PhaseBudgets, RestartBudget};
@@ -35,6 +35,8 @@ pub(crate) struct Ground {
     pub(crate) data: PathBuf,
     /// What is kept from this run.
     pub(crate) store: Option<Store>,
+    /// How much of calls is written down there.
+    audit: Audit,
     /// Where secrets come from.
     pub(crate) sources: Arc<dyn Sources + Send + Sync>,
 }
@@ -48,7 +50,22 @@ impl Ground {
             Memory::None => None,
         };
         let (native, host) = (engine(EngineKind::Native), engine(EngineKind::Host));
-        Self { output, native, host, data, store, sources: Arc::new(SystemSources::default()) }
+        Self { output, native, host, data, store, audit: Audit::Off, sources: Arc::new(SystemSources::default()) }
+    }
+
+    /// The same with calls written down.
+    pub(crate) fn audited(self, audit: Audit) -> Self {
+        Self { audit, ..self }
+    }
+
+    /// Where calls are written down.
+    fn audit(&self) -> Option<kennel_hub::Audit> {
+        let arguments = match self.audit {
+            Audit::Off => return None,
+            Audit::Digest => AuditedArguments::Digest,
+            Audit::Text => AuditedArguments::Text,
+        };
+        self.store.clone().map(|store| kennel_hub::Audit { store, arguments })
     }
 
     fn engine(&self, kind: EngineKind) -> Arc<dyn Engine> {
@@ -205,7 +222,7 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
             ..timeouts
         },
         catalog,
-        audit: None,
+        audit: ground.audit(),
         results: None,
     };
     (settings, supervision)

@@ -2,6 +2,7 @@
 
 use super::report::ServerReport;
 use super::retiring::Retiring;
+use super::unions::Unions;
 use crate::commands::console::Console;
 use crate::commands::definition::Definition;
 use crate::commands::server::{Assembled, Ground};
@@ -37,6 +38,7 @@ pub(crate) struct Fleet {
 pub(super) struct State {
     pub(super) config: Config,
     pub(super) members: BTreeMap<ServerName, Member>,
+    pub(super) unions: Unions,
 }
 
 /// One server of the file.
@@ -68,10 +70,20 @@ impl Fleet {
     pub(crate) fn adopt(self: &Arc<Self>, config: Config) {
         let members: BTreeMap<_, _> =
             config.enabled().map(|(name, _)| (name.clone(), self.member(&config, name, None))).collect();
-        *self.write() = State { config, members: members.clone() };
+        {
+            let mut state = self.write();
+            *state = State { config, members: members.clone(), unions: Unions::default() };
+            self.show(&mut state);
+        }
         for (name, member) in &members {
             self.begin(name, member);
         }
+    }
+
+    /// Brings what is shown of many servers in line with what there is.
+    pub(super) fn show(&self, state: &mut State) {
+        let State { config, members, unions } = state;
+        unions.update(config, members, &self.turns);
     }
 
     /// A server of this configuration, with nothing of it started. Its log goes on where there was one.
@@ -161,7 +173,11 @@ impl Fleet {
     /// Ends all servers and returns when nothing is left.
     pub(crate) async fn shutdown(&self) {
         self.closing.cancel();
-        let members = std::mem::take(&mut self.write().members);
+        let members = {
+            let mut state = self.write();
+            state.unions = Unions::default();
+            std::mem::take(&mut state.members)
+        };
         let mut ends = tokio::task::JoinSet::new();
         for assembled in members.into_values().filter_map(|member| member.served.ok()) {
             ends.spawn(async move { assembled.shutdown().await });
@@ -198,15 +214,19 @@ impl Fleet {
 impl Directory for Fleet {
     fn endpoint(&self, address: Address<'_>) -> Option<Endpoint> {
         match address {
-            Address::Server(name) => self.hub(name).map(Endpoint::Server),
-            // Many servers as one are not there yet.
-            Address::All | Address::View(_) => None,
+            Address::Server(name) => {
+                let shown = self.read().unions.shown(name);
+                shown.or_else(|| self.hub(name).map(Endpoint::Server))
+            }
+            Address::View(name) => self.read().unions.view(name),
+            Address::All => self.read().unions.all(),
         }
     }
 
     fn endpoints(&self) -> Vec<Endpoint> {
         let state = self.read();
         let served = state.members.values().filter_map(|member| member.served.as_ref().ok());
-        served.map(|assembled| Endpoint::Server(assembled.hub.clone())).collect()
+        let servers = served.map(|assembled| Endpoint::Server(assembled.hub.clone()));
+        servers.chain(state.unions.endpoints()).collect()
     }
 }

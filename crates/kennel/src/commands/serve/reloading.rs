@@ -75,7 +75,7 @@ impl Fleet {
         let (changes, warnings) = {
             let mut state = self.write();
             let changes = Changes::between(&state.config, &config);
-            let State { config: current, members } = &mut *state;
+            let State { config: current, members, .. } = &mut *state;
             for name in changes.added.iter().chain(&changes.changed) {
                 let member = self.member(&config, name, members.get(name));
                 if let Some(Member { served: Ok(former), .. }) = members.insert(name.clone(), member.clone()) {
@@ -95,6 +95,7 @@ impl Fleet {
             }
             let warnings = config.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
             *current = config;
+            self.show(&mut state);
             (changes, warnings)
         };
         for (name, former) in ended {
@@ -193,6 +194,7 @@ impl Fleet {
             former.hub.hand_over(&successor.hub);
         }
         state.members.insert(name.clone(), member);
+        self.show(&mut state);
         drop(state);
         self.retire(name, Arc::clone(former));
         true
