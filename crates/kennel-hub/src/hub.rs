@@ -144,7 +144,12 @@ impl Hub {
         };
         let mut instances: Vec<_> = exchanges.iter().filter_map(instance).collect();
         instances.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-        let readiness = if self.0.closing.is_cancelled() { Readiness::Closing } else { readiness(&instances) };
+        let readiness = match lock(&self.0.trial_failure).clone() {
+            _ if self.0.closing.is_cancelled() => Readiness::Closing,
+            // The process that would say it is not there any more.
+            Some(cause) if instances.is_empty() => Readiness::Failed { cause },
+            Some(_) | None => readiness(&instances),
+        };
         let (server, model) = (self.0.settings.name.clone(), self.0.settings.model);
         let held = lock(&self.0.held).clone();
         Status { server, model, eras: self.eras(), sessions, instances, readiness, held }
@@ -207,6 +212,7 @@ impl Hub {
         };
         let exchange = exchange.map_err(|fault| fault.text().to_owned())?;
         let outcome = exchange.opened().await.map_err(|fault| fault.text().to_owned());
+        self.0.tried_out(outcome.as_ref().err());
         if exchange.sharing == Sharing::OneCall {
             self.0.retire(&exchange.name);
         }
@@ -255,6 +261,7 @@ impl Hub {
         let exchange = self.0.exchange(name.to_owned(), sharing, &Introduction::of_kennel())?;
         let mut changes = self.0.book.changes();
         let outcome = exchange.opened().await.map(drop);
+        self.0.tried_out(outcome.as_ref().err().map(Fault::text));
         if outcome.is_ok() {
             // What it has besides tools is asked for when it is ready.
             let listed = async { while !exchange.is_surveyed() && changes.changed().await.is_ok() {} };

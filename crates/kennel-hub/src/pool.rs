@@ -58,6 +58,8 @@ pub(crate) struct Core {
     /// Says that there is a caller.
     pub(crate) called: Notify,
     pub(crate) pool: Mutex<Pool>,
+    /// Why the last process that was started only to try the server out did not come up.
+    pub(crate) trial_failure: Mutex<Option<String>>,
     /// One at a time finds out what the server offers; it holds when that last failed.
     pub(crate) learning: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
@@ -103,6 +105,7 @@ impl Core {
             watched: Notify::new(),
             called: Notify::new(),
             pool: Mutex::default(),
+            trial_failure: Mutex::default(),
             learning: Arc::default(),
         });
         let (watch, closing) = (Arc::clone(&core), core.closing.clone());
@@ -248,6 +251,13 @@ impl Core {
     pub(crate) fn session_ended(&self) {
         let mut pool = lock(&self.pool);
         pool.sessions = pool.sessions.saturating_sub(1);
+    }
+
+    /// Notes how trying the server out went.
+    pub(crate) fn tried_out(&self, failure: Option<&(impl AsRef<str> + ?Sized)>) {
+        if let Some(failure) = failure {
+            *lock(&self.trial_failure) = Some(failure.as_ref().to_owned());
+        }
     }
 
     /// Says that there is something that could take too long.

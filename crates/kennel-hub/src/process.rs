@@ -7,6 +7,7 @@ use crate::forward::Prepared;
 use crate::mailbox::{Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Pending, Stage};
 use crate::skipped::request_of;
+use crate::sync::lock;
 use bytes::Bytes;
 use kennel_supervisor::{
     End, Failure, FeedError, Generation, Instance, LifecycleEvent, Link, Next, Noise, Receiver, StopReason,
@@ -22,6 +23,7 @@ impl Receiver for Exchange {
         let repeatable = self.catalog.offer().repeatable_tools();
         let introduced = Introduced::from(&*link.handshake);
         self.core.book.spoke(introduced.era);
+        *lock(&self.core.trial_failure) = None;
         if !self.plan.is_fixed && introduced.era != self.plan.first {
             self.core.book.shunned(self.plan.first);
         }

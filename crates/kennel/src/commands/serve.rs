@@ -110,19 +110,30 @@ fn settings(gateway: &GatewaySettings, listen: std::net::SocketAddr, token: Opti
     }
 }
 
+/// What all servers as one are called among their endpoints.
+const EVERYTHING: &str = "everything";
+
 fn announce(fleet: &Fleet, console: &Console, token: Option<&str>, socket: &Path) {
     let servers = fleet.reports();
     let served = servers.iter().filter(|server| server.url.is_some()).count();
     let text = format!("{served} of {} servers are served at {}", servers.len(), fleet.url());
     let urls: serde_json::Map<_, _> = servers.iter().map(|server| (server.name.clone(), json!(server.url))).collect();
     console.say("serving", &text, json!({ "url": fleet.url(), "servers": urls, "token": token, "socket": socket }));
-    let width = servers.iter().map(|server| server.name.len()).max().unwrap_or(0);
+    let views = fleet.views();
+    let names = servers.iter().map(|server| &server.name).chain(&views);
+    let width = names.map(String::len).max().unwrap_or(0).max(EVERYTHING.len());
     let mut table = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(table, "  {EVERYTHING:width$}  {}/mcp\n", fleet.url());
+    for view in &views {
+        let _ = writeln!(table, "  {view:width$}  {}/views/{view}/mcp (view)", fleet.url());
+    }
     for server in &servers {
         let place = server.url.as_deref().unwrap_or("not served");
-        // Writing to a string cannot fail.
         let _ = writeln!(table, "  {:width$}  {place}", server.name);
     }
+    let _ =
+        writeln!(table, "\n  `kennel client install NAME` points a client here; `kennel ps` shows how servers are.");
     if let Some(token) = token {
         let _ = writeln!(table, "\n  Token  {token} (made for this run; send it as Authorization: Bearer)");
     }

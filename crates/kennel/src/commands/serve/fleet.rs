@@ -156,6 +156,11 @@ impl Fleet {
         self.read().members.keys().map(ToString::to_string).collect()
     }
 
+    /// The names of all views.
+    pub(crate) fn views(&self) -> Vec<String> {
+        self.read().config.views.keys().map(ToString::to_string).collect()
+    }
+
     /// What is to be told of each server.
     pub(crate) fn reports(&self) -> Vec<ServerReport> {
         self.names().iter().filter_map(|name| self.report(name)).collect()
