@@ -134,8 +134,13 @@ impl Core {
                 watching.run_until_cancelled(listeners.watch(&member)).await;
             });
         }
-        let listeners = self.listeners.clone();
-        self.runtime.spawn(async move { following.run_until_cancelled(listeners.report()).await });
+    }
+
+    /// Tells what changes from now on, as long as the union lives: whoever took its place could miss what was said
+    /// meanwhile.
+    pub(crate) fn report(&self) {
+        let (listeners, ended) = (self.listeners.clone(), self.ended.clone());
+        self.runtime.spawn(async move { ended.run_until_cancelled(listeners.report()).await });
     }
 }
 

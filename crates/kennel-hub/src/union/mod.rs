@@ -119,6 +119,7 @@ impl Union {
             ended: CancellationToken::new(),
             following: Mutex::default(),
         }));
+        union.0.report();
         union.set(members);
         union
     }
