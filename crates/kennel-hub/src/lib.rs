@@ -80,6 +80,7 @@ mod status;
 mod succession;
 mod sync;
 mod tasks;
+mod trial;
 mod union;
 mod withdraw;
 
