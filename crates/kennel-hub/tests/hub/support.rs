@@ -3,8 +3,8 @@
 use kennel_box::{Command, ExitReport};
 use kennel_exec::{Executor, SessionId, StartRequest};
 use kennel_hub::{
-    Attached, Hub, Limits, Mailbox, MailboxLimits, Outgoing, OutgoingKind, Principal, ProcessModel, ServerSettings,
-    Session, Timeouts, Unobserved,
+    Attached, Endpoint, EndpointSession, Hub, Limits, Mailbox, MailboxLimits, Outgoing, OutgoingKind, Principal,
+    ProcessModel, ServerSettings, Timeouts, Unobserved,
 };
 use kennel_supervisor::{BoxLauncher, Settings};
 use kennel_testkit::fake::{Child, FakeEngine, plan};
@@ -32,6 +32,8 @@ pub(crate) struct Profile {
     pub(crate) era: Era,
     /// Whether it says nothing where it is talked to in the other one, instead of refusing.
     pub(crate) is_shy: bool,
+    /// Lists that it answers by itself, whoever asks, with their results by the method.
+    pub(crate) lists: Vec<(&'static str, Value)>,
 }
 
 impl Profile {
@@ -50,6 +52,7 @@ impl Default for Profile {
             held: false,
             era: Era::Legacy,
             is_shy: false,
+            lists: Vec::new(),
         }
     }
 }
@@ -191,7 +194,10 @@ async fn play(profile: Profile, mut child: Child, stage: mpsc::Sender<Process>) 
                 let Some(line) = line else { return Child::exit(0) };
                 note(&all, &line);
                 if !line.contains("\"id\":\"kennel:") && !line.contains("notifications/initialized") {
-                    heard.send(line).await.ok();
+                    match listed(&profile, &line) {
+                        Some(answer) => child.say(&answer).await,
+                        None => drop(heard.send(line).await),
+                    }
                     continue;
                 }
                 if let Ok(message) = serde_json::from_str::<Value>(&line)
@@ -214,6 +220,13 @@ fn note(all: &Record, line: &str) {
     if all.len() < 1000 {
         all.push(line.to_owned());
     }
+}
+
+/// The answer to a request for a list that the process answers by itself.
+fn listed(profile: &Profile, line: &str) -> Option<String> {
+    let (_, result) = profile.lists.iter().find(|(method, _)| line.contains(&format!("\"method\":\"{method}\"")))?;
+    let message: Value = serde_json::from_str(line).expect("a message");
+    Some(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string())
 }
 
 /// Answers what the supervisor asks.
@@ -370,18 +383,7 @@ impl Scene {
         version: &str,
         capabilities: Value,
     ) -> Result<Guest, kennel_hub::Refused> {
-        let params = json!({
-            "protocolVersion": version, "capabilities": capabilities, "clientInfo": { "name": "test", "version": "1" }
-        });
-        let request = json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params });
-        let unsolicited = Mailbox::new(MailboxLimits::default());
-        let principal = Principal::new(principal);
-        let opening = self.hub.initialize(&principal, parse(&request.to_string()), Arc::clone(&unsolicited));
-        let (session, answer) = timeout(LONG, opening).await.expect("an answer to initialize, in time")?;
-        let introduction: Value = serde_json::from_slice(&answer).expect("a message");
-        assert_eq!(introduction["id"], "hello");
-        session.receive(parse(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), &unsolicited);
-        Ok(Guest { session, unsolicited: Stream::attached(unsolicited), introduction })
+        introduce(&Endpoint::Server(self.hub.clone()), principal, version, capabilities).await
     }
 
     pub(crate) fn metric(&self, name: &str) -> u64 {
@@ -398,10 +400,31 @@ impl Scene {
     }
 }
 
+/// A client with a session at an endpoint.
+pub(crate) async fn introduce(
+    endpoint: &Endpoint,
+    principal: &str,
+    version: &str,
+    capabilities: Value,
+) -> Result<Guest, kennel_hub::Refused> {
+    let params = json!({
+        "protocolVersion": version, "capabilities": capabilities, "clientInfo": { "name": "test", "version": "1" }
+    });
+    let request = json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params });
+    let unsolicited = Mailbox::new(MailboxLimits::default());
+    let principal = Principal::new(principal);
+    let opening = endpoint.initialize(&principal, parse(&request.to_string()), Arc::clone(&unsolicited));
+    let (session, answer) = timeout(LONG, opening).await.expect("an answer to initialize, in time")?;
+    let introduction: Value = serde_json::from_slice(&answer).expect("a message");
+    assert_eq!(introduction["id"], "hello");
+    session.receive(parse(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), &unsolicited);
+    Ok(Guest { session, unsolicited: Stream::attached(unsolicited), introduction })
+}
+
 /// A client session.
 #[derive(Debug)]
 pub(crate) struct Guest {
-    pub(crate) session: Session,
+    pub(crate) session: EndpointSession,
     pub(crate) unsolicited: Stream,
     pub(crate) introduction: Value,
 }
