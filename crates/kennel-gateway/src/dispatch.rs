@@ -96,10 +96,10 @@ impl Doors {
 
     fn measurements(&self, slot: &Slot) -> Reply {
         let gauges = Gauges { connections: slot.open_connections(), sessions: self.mcp.sessions.len() };
-        let mut reply = reply::text(
-            StatusCode::OK,
-            self.counters.render(gauges, &self.hubs().iter().flat_map(Hub::metrics).collect::<Vec<_>>()).trim_end(),
-        );
+        let mut metrics: Vec<_> = self.hubs().iter().flat_map(Hub::metrics).collect();
+        // What is said of one measurement has to stand together.
+        metrics.sort_by_key(|metric| metric.name);
+        let mut reply = reply::text(StatusCode::OK, self.counters.render(gauges, &metrics).trim_end());
         let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
         reply.headers_mut().insert(CONTENT_TYPE, kind);
         reply
