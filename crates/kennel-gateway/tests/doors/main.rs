@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod access;
+mod endpoints;
 mod eras;
 mod events;
 mod http;

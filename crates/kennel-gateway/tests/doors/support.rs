@@ -98,6 +98,11 @@ pub(crate) fn hub() -> (Hub, FakeEngine, Gate, Executor) {
 
 /// The same within bounds.
 pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Executor) {
+    hub_named("scripted", limits)
+}
+
+/// The same under another name.
+pub(crate) fn hub_named(name: &str, limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Executor) {
     let closed = || Arc::new(Semaphore::new(0));
     let gate = Gate {
         calls: closed(),
@@ -113,7 +118,7 @@ pub(crate) fn hub_of(limits: kennel_hub::Limits) -> (Hub, FakeEngine, Gate, Exec
     let request = StartRequest { plan: plan().expect("a plan"), command: Command::default() };
     let settings = ServerSettings {
         era: Some(kennel_wire::Era::Legacy),
-        name: "scripted".into(),
+        name: name.to_owned(),
         model: ProcessModel::PerSession,
         limits,
         timeouts: Timeouts::default(),

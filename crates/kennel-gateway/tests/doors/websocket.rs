@@ -4,6 +4,7 @@ use crate::support::{SOON, Scene, call, echo, initialize, text_of};
 use futures_util::{SinkExt, StreamExt};
 use kennel_gateway::Limits;
 use serde_json::{Value, json};
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -20,11 +21,20 @@ impl Socket {
         scene: &Scene,
         headers: &[(&'static str, &'static str)],
     ) -> Result<(Self, Option<String>), tungstenite::Error> {
-        let mut request = format!("ws://{}/ws", scene.address).into_client_request().unwrap();
+        Self::at(scene.address, "/ws", headers).await
+    }
+
+    /// One whose door is at this path.
+    pub(crate) async fn at(
+        address: SocketAddr,
+        path: &str,
+        headers: &[(&'static str, &'static str)],
+    ) -> Result<(Self, Option<String>), tungstenite::Error> {
+        let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
         for (name, value) in headers {
             request.headers_mut().insert(*name, HeaderValue::from_static(value));
         }
-        let stream = TcpStream::connect(scene.address).await.unwrap();
+        let stream = TcpStream::connect(address).await.unwrap();
         let (socket, response) = client_async(request, stream).await?;
         let protocol = response.headers().get("sec-websocket-protocol").map(|value| value.to_str().unwrap().to_owned());
         Ok((Self(socket), protocol))
