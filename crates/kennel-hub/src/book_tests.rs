@@ -118,3 +118,38 @@ fn which_arguments_have_headers_is_known_from_what_was_kept() {
     assert_eq!(read.mirrored("t").map(|headers| headers.len()), Some(1));
     assert!(read.mirrored("u").is_none());
 }
+
+#[test]
+fn a_list_that_has_changed_is_shown_as_it_was_until_it_is_told_again() {
+    let book = Book::open(None);
+    let params = raw(r#"{"protocolVersion":"2025-11-25"}"#);
+    let catalog = book.catalog(Era::Legacy, &params);
+    let introduction = Introduction { params, ..Introduction::plain() };
+    let pages = |list| book.offer_to(&introduction).and_then(|offer| offer.lists.get(&list).cloned());
+    assert_eq!(pages(List::Tools), None);
+    catalog.opened(&handshake(&["[1]"]));
+    catalog.listed(List::Prompts, &[raw("[2]")]);
+    catalog.forget(List::Tools);
+    catalog.forget(List::Prompts);
+    assert_eq!(catalog.offer().lists.len(), 0, "who can ask the process does");
+    assert_eq!((pages(List::Tools), pages(List::Prompts)), (Some(vec![raw("[1]")]), Some(vec![raw("[2]")])));
+    catalog.listed(List::Tools, &[raw("[3]")]);
+    assert_eq!((pages(List::Tools), pages(List::Prompts)), (Some(vec![raw("[3]")]), Some(vec![raw("[2]")])));
+    catalog.listed(List::Prompts, &[]);
+    assert_eq!(pages(List::Prompts), Some(Vec::new()), "it has none any more");
+}
+
+#[test]
+fn who_is_of_no_known_kind_is_shown_the_most_that_anybody_is() {
+    let book = Book::open(None);
+    let kind =
+        |capabilities: &str| raw(&format!(r#"{{"protocolVersion":"2025-11-25","capabilities":{capabilities}}}"#));
+    let to = |capabilities: &str| {
+        let introduction = Introduction { params: kind(capabilities), ..Introduction::plain() };
+        book.offer_to(&introduction).map(|offer| offer.lists[&List::Tools].clone())
+    };
+    book.catalog(Era::Legacy, &kind(r#"{"roots":{}}"#)).opened(&handshake(&["[1,2,3]"]));
+    book.catalog(Era::Legacy, &kind("{}")).opened(&handshake(&["[1]"]));
+    assert_eq!(to("{}"), Some(vec![raw("[1]")]));
+    assert_eq!(to(r#"{"sampling":{}}"#), Some(vec![raw("[1,2,3]")]));
+}

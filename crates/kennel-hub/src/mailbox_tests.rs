@@ -119,3 +119,50 @@ fn a_reader_is_there_as_long_as_it_says() {
     drop(other);
     assert!(!mailbox.is_attached());
 }
+
+/// Puts a mark before each message, and keeps what is secret to itself.
+#[derive(Debug)]
+struct Marked;
+
+impl Lens for Marked {
+    fn through(&self, outgoing: Outgoing) -> Option<Outgoing> {
+        let text = String::from_utf8_lossy(&outgoing.message).into_owned();
+        (text != "secret").then(|| Outgoing { message: format!(">{text}").into(), kind: outgoing.kind })
+    }
+}
+
+#[test]
+fn messages_are_changed_on_another_way_into_a_mailbox() {
+    let mailbox = Mailbox::new(MailboxLimits { messages: 2, bytes: 100 });
+    let onward = Mailbox::onward(&mailbox, Arc::new(Marked));
+    assert!(is_taken(&onward.post(notification("1"))));
+    assert!(is_taken(&onward.post(notification("secret"))), "nobody has to try that again");
+    assert!(is_taken(&mailbox.post(notification("2"))));
+    assert!(matches!(onward.post(notification("3")), Posted::Full(back) if back.message == "3"), "as it was posted");
+    assert!(is_taken(&onward.post(message(OutgoingKind::Response, "4"))));
+    assert_eq!(texts(&mailbox), [">1", "2", ">4"]);
+    assert!(onward.try_next().is_none(), "nothing stays on the way");
+    let attached = mailbox.attach();
+    assert!(onward.is_attached());
+    drop(attached);
+    assert!(!onward.is_attached());
+    // The end of the way is not that of the mailbox, but its end is that of the way.
+    onward.finish();
+    onward.close();
+    assert!(is_taken(&onward.post(notification("5"))));
+    mailbox.close();
+    assert!(matches!(onward.post(notification("6")), Posted::Closed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_on_another_way_waits_for_room_in_the_mailbox() {
+    let mailbox = Mailbox::new(MailboxLimits { messages: 1, bytes: 100 });
+    let onward = Mailbox::onward(&mailbox, Arc::new(Marked));
+    onward.post(notification("1"));
+    let waiting = tokio::spawn(async move { onward.post_patiently(notification("2")).await });
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert!(!waiting.is_finished());
+    assert_eq!(texts(&mailbox), [">1"]);
+    assert!(timeout(Duration::from_secs(1), waiting).await.expect("there is room").expect("it does not panic"));
+    assert_eq!(texts(&mailbox), [">2"], "changed once");
+}

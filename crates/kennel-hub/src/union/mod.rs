@@ -139,7 +139,14 @@ impl Union {
                 (Arc::clone(&member.name), member)
             })
             .collect();
-        let _before = std::mem::replace(&mut *lock(&self.0.members), Arc::new(members));
+        let members = Arc::new(members);
+        let before = std::mem::replace(&mut *lock(&self.0.members), Arc::clone(&members));
+        for member in members.values() {
+            let same = before.get(&member.name).filter(|before| before.hub.is_same(&member.hub));
+            if same.is_some_and(|before| before.is_late()) {
+                member.came_late();
+            }
+        }
         self.0.follow();
     }
 

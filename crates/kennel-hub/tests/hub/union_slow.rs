@@ -1,7 +1,7 @@
 //! Many servers as one: those that are slow, or broken, and those that are remembered.
 
 use crate::support::{Plan, Profile, Scene, calm, settle};
-use crate::union_support::{House, called, hear_out, list, rich, scene_as, scene_of, tool_names, with_tools};
+use crate::union_support::{House, called, hear_out, list, member, rich, scene_as, scene_of, tool_names, with_tools};
 use kennel_hub::{CatalogPlace, ProcessModel, UnionSettings};
 use kennel_state::Store;
 use kennel_testkit::fake::Child;
@@ -40,6 +40,10 @@ async fn a_slow_server_is_waited_for_only_so_long_and_announced_when_it_is_there
         assert_eq!(before.elapsed(), PATIENCE);
         // Once was enough.
         let before = Instant::now();
+        assert_eq!(tool_names(&other).await, ["a__x"]);
+        assert_eq!(before.elapsed(), Duration::ZERO);
+        // Also where other servers come and go.
+        house.union.replace(vec![member("a", house.scene("a")), member("slow", house.scene("slow"))]);
         assert_eq!(tool_names(&other).await, ["a__x"]);
         assert_eq!(before.elapsed(), Duration::ZERO);
         for client in [&client, &other] {
