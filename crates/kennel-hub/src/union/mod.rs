@@ -142,7 +142,7 @@ impl Union {
         let members = Arc::new(members);
         let before = std::mem::replace(&mut *lock(&self.0.members), Arc::clone(&members));
         for member in members.values() {
-            let same = before.get(&member.name).filter(|before| before.hub.is_same(&member.hub));
+            let same = before.get(&member.name).filter(|before| before.hub.leads_to(&member.hub));
             if same.is_some_and(|before| before.is_late()) {
                 member.came_late();
             }
