@@ -38,9 +38,12 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const EITHER: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
+type Connector = Timely<HttpsConnector<HttpConnector>>;
+
 /// Sends requests to one server. All connections are closed when this is dropped.
 pub(crate) struct Client {
-    pool: Pool<Timely<HttpsConnector<HttpConnector>>, Full<Bytes>>,
+    connector: Connector,
+    pool: Pool<Connector, Full<Bytes>>,
     address: Address,
     headers: HeaderMap,
     _connections: DropGuard,
@@ -61,10 +64,10 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .build(connector);
+            .build(connector.clone());
         let mut headers = upstream.headers.clone();
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(concat!("kennel/", env!("CARGO_PKG_VERSION"))));
-        Ok(Self { pool, address: upstream.address.clone(), headers, _connections: connections.drop_guard() })
+        Ok(Self { connector, pool, address: upstream.address.clone(), headers, _connections: connections.drop_guard() })
     }
 
     /// Where the server is.
@@ -75,6 +78,16 @@ impl Client {
     /// How the server is called in what people read.
     pub(crate) fn origin(&self) -> String {
         self.address.to_string()
+    }
+
+    /// Whether there is somebody to talk to at all: makes a connection, and closes it.
+    pub(crate) async fn reach(&self) -> Result<(), Fault> {
+        let mut connector = self.connector.clone();
+        let unreachable = |cause| Fault::Unreachable { origin: self.origin(), cause };
+        let ready = std::future::poll_fn(|context| connector.poll_ready(context)).await;
+        ready.map_err(|error| unreachable(root_cause(&*error)))?;
+        let connected = connector.call(self.address.uri().clone()).await;
+        connected.map(drop).map_err(|error| unreachable(root_cause(&*error)))
     }
 
     /// Sends a message; an answer may come as one or as a stream.

@@ -19,6 +19,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+/// The exit code of a conversation that cannot go on: another attempt may succeed (`EX_TEMPFAIL`).
+const FAILED: i32 = 75;
 /// How much is read of standard input at once.
 const CHUNK: usize = 8 * 1024;
 
@@ -59,7 +61,7 @@ pub(crate) async fn converse(prepared: Prepared, pipes: Pipes) -> i32 {
     drop(conversation);
     let code = if let Some(fault) = fault {
         output.say(&fault.to_string());
-        1
+        FAILED
     } else {
         wire.farewell().await;
         0
@@ -100,21 +102,17 @@ impl Conversation {
 
     /// Takes standard input to its end.
     async fn read(&mut self, mut stdin: impl AsyncRead + Unpin) {
-        let mut lines = LineAssembler::new(self.wire.limits.message_bytes);
+        // What is written here comes from Kennel itself, which has its own bounds; what is too large for the server is told
+        // apart when it is whole, because a request wants an answer.
+        let mut lines = LineAssembler::new(usize::MAX);
         loop {
             let mut chunk = BytesMut::with_capacity(CHUNK);
             if !matches!(stdin.read_buf(&mut chunk).await, Ok(1..)) {
                 return;
             }
             for line in lines.push(chunk.freeze()) {
-                match line {
-                    Line::Whole(line) => self.line(line).await,
-                    Line::TooLong { length, .. } => {
-                        let limit = self.wire.limits.message_bytes;
-                        self.wire
-                            .output
-                            .say(&format!("a message of {length} bytes was not sent; the limit is {limit}"));
-                    }
+                if let Line::Whole(line) = line {
+                    self.line(line).await;
                 }
             }
         }
@@ -138,6 +136,14 @@ impl Conversation {
     async fn message(&mut self, message: Message) {
         while self.tasks.try_join_next().is_some() {}
         let era = *self.era.get_or_insert_with(|| era_of(&message));
+        let (length, limit) = (message.bytes().len(), self.wire.limits.message_bytes);
+        if length > limit {
+            let text = format!("a message of {length} bytes was not sent; the limit is {limit}");
+            return match message.kind() {
+                Kind::Request { id, .. } => self.refuse(id, ErrorCode::TOO_LARGE, &text).await,
+                Kind::Notification { .. } | Kind::Response { .. } | Kind::Error { .. } => self.wire.output.say(&text),
+            };
+        }
         match message.kind() {
             Kind::Request { id, .. } => {
                 let id = id.clone();

@@ -54,12 +54,12 @@ impl Wire {
 
     /// Passes on a stream until the answer is there, and asks for it again where it breaks before that.
     async fn follow(&self, mut stream: EventStream, id: &Id) -> Result<(), Fault> {
-        let (mut last_id, mut retry): (Option<HeaderValue>, _) = (None, self.limits.retry);
+        let (mut last_id, mut retry): (Option<HeaderValue>, _) = (None, None);
         let mut fruitless = 0;
         loop {
             let Relayed::Broken { fault, has_said } = self.relay(&mut stream, id).await? else { return Ok(()) };
             last_id = stream.last_id().and_then(|id| id.parse().ok()).or(last_id);
-            retry = stream.retry().unwrap_or(retry).min(self.limits.longest_retry);
+            retry = stream.retry().or(retry);
             if has_said {
                 fruitless = 0;
             }
@@ -70,7 +70,7 @@ impl Wire {
                 if fruitless > self.limits.resumes {
                     return Err(fault);
                 }
-                sleep(retry).await;
+                sleep(self.limits.wait(retry)).await;
                 match self.resume(last_id.clone()).await {
                     Ok(Some(stream)) => break stream,
                     Ok(None) => return Err(fault),

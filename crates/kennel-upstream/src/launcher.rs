@@ -71,9 +71,15 @@ impl UpstreamLauncher {
             let upstream = (self.source)().await?;
             // Certificates are read from files.
             let prepared = tokio::task::spawn_blocking(move || Prepared::new(upstream)).await;
-            match prepared {
-                Ok(prepared) => prepared.map_err(|error| failure(error.to_string(), permanence(&error))),
-                Err(error) => Err(failure(error.to_string(), Permanence::Transient)),
+            let prepared = prepared.map_err(|error| failure(error.to_string(), Permanence::Transient))?;
+            let prepared = prepared.map_err(|error| failure(error.to_string(), permanence(&error)))?;
+            // Where nobody is, a conversation would only end, from which the supervisor might learn something about eras.
+            steps.entered(Phase::Connect);
+            match prepared.client.reach().await {
+                Ok(()) => Ok(prepared),
+                Err(fault) => {
+                    Err(LaunchFailure { phase: Phase::Connect, ..failure(fault.to_string(), Permanence::Transient) })
+                }
             }
         };
         let prepared = steps.cancelled().run_until_cancelled(preparing).await;

@@ -3,8 +3,8 @@
 //! This crate owns the client's side of the transports over HTTP: Streamable HTTP of both eras, and the stream of events
 //! with an address for messages that was before it. To the supervisor a conversation is a process: what is written to its
 //! standard input is sent to the server, what the server says is on its standard output, and what an operator should know
-//! on its standard error. When the server cannot be talked to any more the process ends, with the reason as its last line,
-//! so that restarts, back-off, parking and idle stop apply as to any other. Which server that is, and its secrets, are
+//! on its standard error. When the server cannot be talked to any more the process ends with code 75 and the reason as its last
+//! line, so that restarts, back-off, parking and idle stop apply as to any other. Which server that is, and its secrets, are
 //! asked for at each start ([`UpstreamLauncher`]); what the messages mean is left to the hub.
 //!
 //! # What becomes of a request
@@ -18,7 +18,7 @@
 //! | another such status; an answer that is none, or too large | an error that says so |
 //! | the connection is lost before the answer | the stream is asked for again where the server numbers its events; otherwise an error: nobody knows what the server did |
 //! | 401; no connection; the session is no longer known; another origin is named | the process ends |
-//! | the request that opens the conversation fails | the process ends, unless another era may be tried |
+//! | the request that opens the conversation fails | the process ends, or an error where the server may speak another era |
 //!
 //! # What is not done
 //!

@@ -17,7 +17,7 @@ pub struct Limits {
     pub accept: Duration,
     /// How often in a row a stream that broke is asked for again, without anything new from it.
     pub resumes: u32,
-    /// How long to wait before that, unless the server says how long.
+    /// How long to wait before that, unless the server says how long; a tenth of it at least.
     pub retry: Duration,
     /// The longest such wait, whatever the server says.
     pub longest_retry: Duration,
@@ -28,7 +28,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            message_bytes: 8 * 1024 * 1024,
+            message_bytes: 64 * 1024 * 1024,
             requests: 256,
             queued: 256,
             connect: Duration::from_secs(15),
@@ -38,5 +38,12 @@ impl Default for Limits {
             longest_retry: Duration::from_mins(1),
             farewell: Duration::from_secs(1),
         }
+    }
+}
+
+impl Limits {
+    /// How long to wait before a stream is asked for again, as the server wants it and as it may have it.
+    pub(crate) fn wait(&self, wanted: Option<Duration>) -> Duration {
+        wanted.unwrap_or(self.retry).max(self.retry / 10).min(self.longest_retry)
     }
 }

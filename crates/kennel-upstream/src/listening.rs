@@ -8,11 +8,16 @@ use crate::wire::Wire;
 use http::{HeaderValue, StatusCode};
 use tokio::time::sleep;
 
+/// How often the wait before the next attempt is doubled at most.
+const MOST_DOUBLED: u32 = 16;
+
 impl Wire {
     /// Listens until the server does not want that, or the conversation ends.
     pub(crate) async fn listen(&self) {
         let mut last_id: Option<HeaderValue> = None;
-        let mut wait = self.limits.retry;
+        let mut retry = None;
+        // How often in a row there was nothing on it.
+        let mut fruitless = 0;
         let mut was_open = false;
         loop {
             let mut headers = self.session.headers();
@@ -27,7 +32,7 @@ impl Wire {
                     loop {
                         match self.reading().next(&mut stream).await {
                             Ok(Some(event)) => {
-                                wait = self.limits.retry;
+                                fruitless = 0;
                                 self.take(event, None).await;
                             }
                             Ok(None) | Err(Fault::Lost { .. }) => break,
@@ -35,7 +40,7 @@ impl Wire {
                         }
                     }
                     last_id = stream.last_id().and_then(|id| id.parse().ok()).or(last_id);
-                    wait = stream.retry().unwrap_or(wait);
+                    retry = stream.retry().or(retry);
                 }
                 Ok(Answer::Message(_) | Answer::Nothing)
                 | Err(Fault::Status { status: StatusCode::METHOD_NOT_ALLOWED, .. }) => return,
@@ -56,8 +61,9 @@ impl Wire {
                 }
                 Err(fault) => self.output.say(&format!("the stream of events cannot be opened yet: {fault}")),
             }
+            let wait = self.limits.wait(retry).saturating_mul(1 << fruitless.min(MOST_DOUBLED));
+            fruitless += 1;
             sleep(wait.min(self.limits.longest_retry)).await;
-            wait = wait.saturating_mul(2).clamp(self.limits.retry, self.limits.longest_retry);
         }
     }
 }

@@ -83,7 +83,11 @@ impl Wire {
     /// Answers a request that failed, or ends the conversation if it cannot go on.
     pub(crate) async fn fail(&self, id: &Id, fault: Fault) {
         let fault = self.judge(fault);
-        if fault.is_final() || self.session.opened_by(id).is_some_and(|era| !leaves_another_way(&fault, era)) {
+        let ends = match self.session.opened_by(id) {
+            Some(_) => !leaves_another_way(&fault),
+            None => fault.is_final(),
+        };
+        if ends {
             self.end(fault);
             return;
         }
@@ -128,15 +132,15 @@ impl Wire {
     }
 }
 
-/// Whether the request that opens the conversation was refused in a way by which another era may be tried.
-fn leaves_another_way(fault: &Fault, era: Era) -> bool {
+/// Whether the request that opens the conversation was refused in a way by which another era may be tried: a server that
+/// knows nothing of an era refuses its first request in one way or another.
+fn leaves_another_way(fault: &Fault) -> bool {
     match fault {
-        Fault::Status { error: Some(_), .. } => true,
-        // A server that knows nothing of this era refuses its first request in one way or another.
-        Fault::Status { status, .. } if era == Era::Modern => {
-            status.is_client_error() && !matches!(*status, StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS)
+        Fault::Status { status, error, .. } => {
+            let is_other_trouble = matches!(*status, StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS);
+            error.is_some() || (status.is_client_error() && !is_other_trouble)
         }
-        Fault::NoMessage { .. } => era == Era::Modern,
+        Fault::NoMessage { .. } | Fault::NoServer { .. } => true,
         _ => false,
     }
 }

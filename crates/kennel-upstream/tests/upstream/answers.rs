@@ -2,7 +2,7 @@
 
 use crate::peer::{Asked, Peer};
 use crate::sessions::{session, session_of};
-use crate::support::{Talk, call, hurried, note, result};
+use crate::support::{Talk, call, hurried, note, request, result};
 use kennel_upstream::{Limits, Upstream};
 use serde_json::{Value, json};
 
@@ -241,5 +241,35 @@ async fn only_so_many_requests_are_under_way_at_once() {
     assert_eq!(talk.heard().await["error"]["code"], -32600, "an id that is in use");
     second.result(json!({})).await;
     assert_eq!(talk.heard().await, result(8, json!({})));
+    goes_on(&mut talk, &mut peer).await;
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_be_sent_is_answered() {
+    let mut peer = Peer::new().await;
+    let upstream = Upstream::new(&peer.url()).expect("an address").limits(Limits { message_bytes: 1000, ..hurried() });
+    let (mut talk, stream) = session_of(&mut peer, upstream).await;
+    stream.say(405, &[], "").await;
+    talk.send(&request(1, "tools/call", &json!({"name": "x".repeat(2000)})));
+    failed(&talk.heard().await, -31005, "the limit is 1000");
+    goes_on(&mut talk, &mut peer).await;
+}
+
+#[tokio::test]
+async fn a_question_on_the_way_is_answered_while_the_request_waits() {
+    let mut peer = Peer::new().await;
+    let (mut talk, mut asked) = asked(&mut peer).await;
+    asked.events().await;
+    // The server numbers its questions as it likes, also like the request.
+    let question = request(1, "elicitation/create", &json!({"message": "Who are you?"}));
+    asked.event(&question).await;
+    assert_eq!(talk.heard().await, question);
+    talk.send(&result(1, json!({"action": "decline"})));
+    let told = peer.next().await;
+    assert_eq!((told.json(), told.header("mcp-session-id")), (result(1, json!({"action": "decline"})), Some("s-1")));
+    told.accept().await;
+    asked.event(&result(1, json!({"declined": true}))).await;
+    assert_eq!(talk.heard().await, result(1, json!({"declined": true})));
+    drop(asked);
     goes_on(&mut talk, &mut peer).await;
 }

@@ -2,7 +2,7 @@
 
 use crate::peer::Peer;
 use crate::sessions::session;
-use crate::support::{Talk, Unwatched, call, hurried, initialize, introduction, launcher, result};
+use crate::support::{Talk, Unwatched, call, hurried, initialize, introduction, launcher, not_launched, result};
 use kennel_supervisor::{LaunchFailure, Launcher, Permanence, Phase};
 use kennel_upstream::{Limits, Transport, Upstream, UpstreamLauncher};
 use serde_json::json;
@@ -20,41 +20,42 @@ async fn credentials_that_are_refused_end_it_without_being_shown() {
     talk.send(&initialize());
     peer.next().await.say(401, &[], "bad token `from-header`, bad key=from-query").await;
     let (code, reason) = talk.ended().await;
-    assert_eq!(code, 1);
+    assert_eq!(code, 75);
     assert!(reason.contains("401 Unauthorized: bad token `…`") && reason.contains("`headers`"), "{reason}");
     assert!(!talk.remarks().concat().contains("from-"), "{:?}", talk.remarks());
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_ends_it() {
+async fn a_server_that_is_not_there_is_not_started() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address");
     drop(listener);
-    let mut talk = Talk::with(&format!("http://{address}/mcp?key=hidden")).await;
-    talk.send(&initialize());
-    let (code, reason) = talk.ended().await;
-    assert_eq!(code, 1);
-    assert!(reason.contains(&format!("http://{address} cannot be reached")), "{reason}");
-    assert!(!reason.contains("hidden"), "{reason}");
+    for host in [address.to_string(), "no-such-name.invalid".to_owned()] {
+        let failure = not_launched(Upstream::new(&format!("http://{host}/mcp?key=hidden")).expect("an address")).await;
+        assert_eq!((failure.phase, failure.permanence), (Phase::Connect, Permanence::Transient));
+        assert!(failure.text.starts_with(&format!("http://{host} cannot be reached: ")), "{}", failure.text);
+        assert!(!failure.text.contains("hidden"), "{}", failure.text);
+    }
 }
 
 #[tokio::test]
-async fn a_name_that_nobody_has_ends_it() {
-    let mut talk = Talk::with("http://no-such-name.invalid/mcp").await;
-    talk.send(&initialize());
+async fn a_server_that_goes_away_ends_it() {
+    let mut peer = Peer::new().await;
+    let (mut talk, stream) = session(&mut peer).await;
+    stream.say(405, &[], "").await;
+    let address = peer.address;
+    drop(peer);
+    talk.send(&call(1));
     let (code, reason) = talk.ended().await;
-    assert_eq!(code, 1);
-    assert!(reason.contains("http://no-such-name.invalid cannot be reached"), "{reason}");
+    assert_eq!(code, 75);
+    assert!(reason.contains(&format!("http://{address} cannot be reached: ")), "{reason}");
 }
 
 #[tokio::test]
 async fn an_opening_that_fails_ends_it() {
     for (transport, status, kind, body, expected) in [
-        (Transport::Http, 404, "text/plain", "nothing here", "404 Not Found: nothing here"),
         (Transport::Auto, 503, "text/plain", "later", "503 Service Unavailable: later"),
         (Transport::Auto, 403, "text/plain", "not you", "403 Forbidden: not you"),
-        (Transport::Auto, 200, "text/html", "<html>", "content type is `text/html`"),
-        (Transport::Auto, 200, "application/json", "{}", "not answered"),
         (Transport::Auto, 200, "text/event-stream", ": nothing\n\n", "was lost"),
     ] {
         let mut peer = Peer::new().await;
@@ -63,8 +64,28 @@ async fn an_opening_that_fails_ends_it() {
         talk.send(&initialize());
         peer.next().await.say(status, &[("content-type", kind)], body).await;
         let (code, reason) = talk.ended().await;
-        assert_eq!(code, 1, "{status} {kind}");
+        assert_eq!(code, 75, "{status} {kind}");
         assert!(reason.contains(expected), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn an_opening_that_is_refused_leaves_the_other_era() {
+    for (transport, status, kind, body, expected) in [
+        (Transport::Http, 404, "text/plain", "nothing here", "404 Not Found: nothing here"),
+        (Transport::Http, 405, "text/plain", "", "405 Method Not Allowed"),
+        (Transport::Auto, 415, "text/plain", "", "415"),
+        (Transport::Auto, 200, "text/html", "<html>", "content type is `text/html`"),
+        (Transport::Auto, 200, "application/json", "{}", "not answered"),
+    ] {
+        let mut peer = Peer::new().await;
+        let upstream = Upstream::new(&peer.url()).expect("an address").transport(transport).limits(hurried());
+        let mut talk = Talk::to(upstream).await;
+        talk.send(&initialize());
+        peer.next().await.say(status, &[("content-type", kind)], body).await;
+        let answer = talk.heard().await;
+        assert_eq!(answer["id"], 0);
+        assert!(answer["error"]["message"].as_str().is_some_and(|text| text.contains(expected)), "{answer}");
     }
 }
 
@@ -87,7 +108,7 @@ async fn a_redirect_is_followed_within_the_origin_only() {
         let elsewhere = format!("http://{}/mcp?key=hidden", other.address);
         peer.next().await.say(status, &[("location", &elsewhere)], "").await;
         let (code, reason) = talk.ended().await;
-        assert_eq!(code, 1);
+        assert_eq!(code, 75);
         assert!(reason.contains(&format!("to http://{};", other.address)) && !reason.contains("hidden"), "{reason}");
         assert!(!other.has_next(), "nobody else is asked");
     }
@@ -110,11 +131,8 @@ async fn a_connection_that_takes_too_long_is_given_up() {
     let url = format!("https://{}/mcp", listener.local_addr().expect("an address"));
     let certificate = crate::tls::certificate();
     let limits = Limits { connect: Duration::from_millis(50), ..hurried() };
-    let mut talk = Talk::to(Upstream::new(&url).expect("an address").trusting(certificate.pem).limits(limits)).await;
-    talk.send(&initialize());
-    let (code, reason) = talk.ended().await;
-    assert_eq!(code, 1);
-    assert!(reason.contains("no connection within 0.05 s"), "{reason}");
+    let failure = not_launched(Upstream::new(&url).expect("an address").trusting(certificate.pem).limits(limits)).await;
+    assert!(failure.text.contains("no connection within 0.05 s"), "{}", failure.text);
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ async fn messages_go_to_the_address_and_answers_come_on_the_stream() {
     assert_eq!(talk.heard().await["error"]["code"], -31005);
     drop(stream);
     let (code, reason) = talk.ended().await;
-    assert!(code == 1 && reason.contains("ended the stream"), "{reason}");
+    assert!(code == 75 && reason.contains("ended the stream"), "{reason}");
 }
 
 #[tokio::test]
@@ -71,14 +71,14 @@ async fn a_server_that_does_not_know_the_newer_transport_is_found_out() {
 }
 
 #[tokio::test]
-async fn what_is_no_server_at_all_ends_it() {
+async fn what_is_no_server_at_all_is_told_so() {
     let mut peer = Peer::new().await;
     let mut talk = talk_to(&peer, Transport::Auto).await;
     talk.send(&initialize());
     peer.next().await.say(404, &[], "").await;
     peer.next().await.say(403, &[], "").await;
-    let (code, reason) = talk.ended().await;
-    assert_eq!(code, 1);
+    let answer = talk.heard().await;
+    let reason = answer["error"]["message"].as_str().expect("a text");
     assert!(reason.contains("no MCP server") && reason.contains("404") && reason.contains("403"), "{reason}");
 
     // One that speaks JSON-RPC is believed instead.
@@ -104,7 +104,7 @@ async fn credentials_do_not_go_to_an_address_of_another_origin() {
         stream.events().await;
         stream.raw(format!("event: endpoint\ndata: {address}\n\n").as_bytes()).await;
         let (code, reason) = talk.ended().await;
-        assert_eq!(code, 1);
+        assert_eq!(code, 75);
         assert!(reason.contains(&expected) && !reason.contains("hidden"), "{reason}");
         assert!(!other.has_next(), "nobody else is asked");
     }
@@ -119,5 +119,5 @@ async fn a_stream_that_ends_before_the_address_ends_it() {
     stream.events().await;
     drop(stream);
     let (code, reason) = talk.ended().await;
-    assert!(code == 1 && reason.contains("ended the stream"), "{reason}");
+    assert!(code == 75 && reason.contains("ended the stream"), "{reason}");
 }

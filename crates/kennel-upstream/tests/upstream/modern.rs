@@ -120,7 +120,7 @@ async fn a_server_of_the_other_era_refuses_with_an_error() {
     talk.send(&modern("d", "server/discover", json!({})));
     peer.next().await.say(503, &[], "later").await;
     let (code, reason) = talk.ended().await;
-    assert!(code == 1 && reason.contains("later"), "what is no refusal ends it: {reason}");
+    assert!(code == 75 && reason.contains("later"), "what is no refusal ends it: {reason}");
 }
 
 #[tokio::test]

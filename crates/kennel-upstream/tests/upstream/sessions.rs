@@ -127,7 +127,7 @@ async fn a_session_that_the_server_has_lost_ends_the_process() {
         talk.send(&call(1));
         peer.next().await.say(status, &[("content-type", "application/json")], body).await;
         let (code, reason) = talk.ended().await;
-        assert_eq!(code, 1);
+        assert_eq!(code, 75);
         assert!(reason.contains("no longer knows the session"), "{reason}");
     }
 }

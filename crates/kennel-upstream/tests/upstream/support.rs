@@ -32,6 +32,11 @@ impl LaunchSteps for Unwatched {
     }
 }
 
+/// Why a conversation with this server does not even begin.
+pub(crate) async fn not_launched(upstream: Upstream) -> LaunchFailure {
+    launcher(upstream).launch(&Unwatched::default()).await.err().expect("a failure")
+}
+
 pub(crate) fn launcher(upstream: Upstream) -> UpstreamLauncher {
     let source = move || {
         let upstream = upstream.clone();
