@@ -74,12 +74,13 @@ impl UpstreamLauncher {
             let prepared = prepared.map_err(|error| failure(error.to_string(), Permanence::Transient))?;
             let prepared = prepared.map_err(|error| failure(error.to_string(), permanence(&error)))?;
             // Where nobody is, a conversation would only end, from which the supervisor might learn something about eras.
-            steps.entered(Phase::Connect);
+            steps.entered(Phase::StartProcess);
             match prepared.client.reach().await {
                 Ok(()) => Ok(prepared),
-                Err(fault) => {
-                    Err(LaunchFailure { phase: Phase::Connect, ..failure(fault.to_string(), Permanence::Transient) })
-                }
+                Err(fault) => Err(LaunchFailure {
+                    phase: Phase::StartProcess,
+                    ..failure(fault.to_string(), Permanence::Transient)
+                }),
             }
         };
         let prepared = steps.cancelled().run_until_cancelled(preparing).await;

@@ -32,7 +32,7 @@ async fn a_server_that_is_not_there_is_not_started() {
     drop(listener);
     for host in [address.to_string(), "no-such-name.invalid".to_owned()] {
         let failure = not_launched(Upstream::new(&format!("http://{host}/mcp?key=hidden")).expect("an address")).await;
-        assert_eq!((failure.phase, failure.permanence), (Phase::Connect, Permanence::Transient));
+        assert_eq!((failure.phase, failure.permanence), (Phase::StartProcess, Permanence::Transient));
         assert!(failure.text.starts_with(&format!("http://{host} cannot be reached: ")), "{}", failure.text);
         assert!(!failure.text.contains("hidden"), "{}", failure.text);
     }

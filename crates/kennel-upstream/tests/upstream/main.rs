@@ -10,5 +10,6 @@ mod modern;
 mod peer;
 mod real;
 mod sessions;
+mod supervising;
 mod support;
 mod tls;
