@@ -33,6 +33,7 @@ impl Scene {
             limits: kennel_hub::Limits::default(),
             timeouts: Timeouts::default(),
             catalog: None,
+            audit: None,
             results: None,
         };
         let hub = Hub::new(settings, kennel_supervisor::Settings::default(), launcher, Arc::new(Unobserved));
@@ -150,6 +151,7 @@ async fn a_session_that_is_lost_far_away_is_opened_anew_for_the_next_call() {
         limits: kennel_hub::Limits::default(),
         timeouts: Timeouts::default(),
         catalog: None,
+        audit: None,
         results: None,
     };
     let hub = Hub::new(settings, kennel_supervisor::Settings::default(), launcher, Arc::new(Unobserved));

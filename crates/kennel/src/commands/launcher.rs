@@ -2,11 +2,12 @@
 
 use crate::commands::console::Console;
 use crate::commands::definition::Definition;
+use crate::commands::fetching::fetched;
 use crate::commands::sandbox;
 use crate::commands::server::Ground;
 use crate::failure::Failure;
 use kennel_box::{BoxPlan, BoxSpec, Command, Engine, HostView, MountRules, infer};
-use kennel_config::{Resolved, ResolvedLaunch, ResolvedProcess, Secret, Sources};
+use kennel_config::{ResolvedLaunch, ResolvedProcess, Sources};
 use kennel_exec::{Attachment, StartRequest};
 use kennel_packages::{Hint, InstallContext, InstallError, InstallProgress, Installed, PackageCommand, Refresh, Store};
 use kennel_supervisor::{BoxLauncher, LaunchFailure, LaunchFuture, LaunchSteps, Launcher, Permanence, Phase};
@@ -85,26 +86,13 @@ impl ServerLauncher {
 
     /// Fetches what the definition refers to.
     async fn resolve(&self, steps: &dyn LaunchSteps) -> Result<ResolvedProcess, LaunchFailure> {
-        let (definition, sources) = (Arc::clone(&self.definition), Arc::clone(&self.sources));
-        // A program or a keyring may take its time.
-        let fetching = tokio::task::spawn_blocking(move || {
-            definition.server.resolve(&definition.name, &definition.directory, &*sources)
-        });
-        let resolved = tokio::select! {
-            resolved = fetching => resolved,
+        let launch = tokio::select! {
+            launch = fetched(&self.definition, &self.sources, &self.console) => launch?,
             () = steps.cancelled().cancelled() => {
                 let text = "fetching what the definition refers to was called off".to_owned();
                 return Err(failure(Phase::CreateBox, text, Permanence::Transient));
             }
         };
-        let resolved = resolved
-            .map_err(|error| failure(Phase::CreateBox, error.to_string(), Permanence::Transient))?
-            .map_err(|error| failure(Phase::CreateBox, error.to_string(), Permanence::Permanent))?;
-        let Resolved { launch, secrets, warnings } = resolved;
-        self.console.hide(secrets.iter().map(Secret::expose));
-        for warning in warnings {
-            self.console.say("secret", &warning, json!({}));
-        }
         match launch {
             ResolvedLaunch::Process(process) => Ok(*process),
             ResolvedLaunch::Upstream(_) => {

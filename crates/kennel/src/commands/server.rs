@@ -3,6 +3,7 @@
 use crate::cli::ServerFlags;
 use crate::commands::console::{Console, Format, Naming, Output};
 use crate::commands::definition::Definition;
+use crate::commands::elsewhere;
 use crate::commands::launcher::ServerLauncher;
 use crate::failure::Failure;
 use kennel_box::{Engine, EngineKind, NativeEngine};
@@ -11,7 +12,7 @@ use kennel_exec::{Executor, SessionId, Stop};
 use kennel_hub::{AuditedArguments, CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeouts};
 use kennel_jail::Helper;
 use kennel_state::Store;
-use kennel_supervisor::{Backoff, PhaseBudgets, RestartBudget};
+use kennel_supervisor::{Backoff, Launcher, PhaseBudgets, RestartBudget};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,17 +90,13 @@ impl Ground {
 pub(crate) struct Assembled {
     pub(crate) hub: Hub,
     pub(crate) console: Arc<Console>,
-    executor: Executor,
+    /// What its processes belong to, where they are started here.
+    executor: Option<Executor>,
 }
 
 impl Assembled {
     /// Wires up one server; nothing of it is started yet. Must be called within a tokio runtime.
     pub(crate) fn new(definition: Definition, ground: &Ground, console: Arc<Console>) -> Result<Self, Failure> {
-        let Launch::Process(process) = &definition.server.launch else {
-            let text = "servers with `url` are not served yet; give it a `command`, or connect clients to it directly";
-            return Err(Failure::Argument(text.to_owned()));
-        };
-        let kind = process.sandbox.engine;
         let (settings, supervision) = settings(&definition, ground);
         supervision.check().map_err(|error| Failure::Argument(error.to_string()))?;
         let limits = kennel_exec::Limits {
@@ -110,26 +107,37 @@ impl Assembled {
             finished_kept: Duration::from_secs(1),
             ..kennel_exec::Limits::default()
         };
-        // One for each server, for the bounds differ; what costs something, the helper, belongs to the engine.
-        let executor =
-            Executor::new(ground.engine(kind), limits).map_err(|error| Failure::Argument(error.to_string()))?;
-        let attachment =
-            executor.open(SessionId::new("kennel")).map_err(|error| Failure::Argument(error.to_string()))?;
-        if kind == EngineKind::Host {
-            let text = "--engine host: no box; the server can do all that you can do";
-            console.say("no_box", text, serde_json::json!({}));
-        }
-        let install_budget = supervision.budgets.install;
-        let launcher =
-            ServerLauncher::new(definition, Arc::new(attachment), Arc::clone(&console), ground, install_budget);
-        let hub = Hub::new(settings, supervision, Arc::new(launcher), Arc::clone(&console) as _);
+        let (launcher, executor): (Arc<dyn Launcher>, _) = match &definition.server.launch {
+            Launch::Process(process) => {
+                let kind = process.sandbox.engine;
+                // One for each server, for the bounds differ; what costs something, the helper, belongs to the engine.
+                let executor =
+                    Executor::new(ground.engine(kind), limits).map_err(|error| Failure::Argument(error.to_string()))?;
+                let attachment =
+                    executor.open(SessionId::new("kennel")).map_err(|error| Failure::Argument(error.to_string()))?;
+                if kind == EngineKind::Host {
+                    let text = "--engine host: no box; the server can do all that you can do";
+                    console.say("no_box", text, serde_json::json!({}));
+                }
+                let budget = supervision.budgets.install;
+                let (attachment, console) = (Arc::new(attachment), Arc::clone(&console));
+                let launcher = ServerLauncher::new(definition, attachment, console, ground, budget);
+                (Arc::new(launcher), Some(executor))
+            }
+            Launch::Upstream(_) => {
+                (Arc::new(elsewhere::launcher(definition, &console, &ground.sources, limits)?), None)
+            }
+        };
+        let hub = Hub::new(settings, supervision, launcher, Arc::clone(&console) as _);
         Ok(Self { hub, console, executor })
     }
 
     /// Stops everything of the server in order and returns when nothing is left.
     pub(crate) async fn shutdown(&self) {
         self.hub.shutdown().await;
-        self.executor.shutdown(Stop::Now).await;
+        if let Some(executor) = &self.executor {
+            executor.shutdown(Stop::Now).await;
+        }
     }
 }
 
