@@ -56,7 +56,7 @@ impl Wire {
         let hearing = async {
             loop {
                 match self.reading().next(&mut stream).await {
-                    Ok(Some(event)) => self.take(event, None).await,
+                    Ok(Some(event)) => self.take(event, Some(id)).await,
                     Ok(None) | Err(Fault::Lost { .. }) => return Fault::StreamEnded { origin: self.origin.clone() },
                     Err(fault) => return fault,
                 }

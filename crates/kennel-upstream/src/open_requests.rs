@@ -51,11 +51,9 @@ impl OpenRequests {
         lock(&self.0).remove(&id.into()).is_some()
     }
 
-    /// Nobody wants this answer any more.
-    pub(crate) fn cancel(&self, id: &Id) {
+    /// The same, and what waits for the answer waits no more: nobody wants it, or it has come by another way.
+    pub(crate) fn cancel(&self, id: &Id) -> bool {
         let token = lock(&self.0).remove(&id.into());
-        if let Some(token) = token {
-            token.cancel();
-        }
+        token.inspect(CancellationToken::cancel).is_some()
     }
 }

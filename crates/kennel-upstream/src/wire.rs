@@ -60,7 +60,9 @@ impl Wire {
         match message.kind() {
             Kind::Request { .. } | Kind::Notification { .. } => {}
             Kind::Response { id, .. } | Kind::Error { id: ErrorId::Known(id), .. } => {
-                if !self.open.take(id) {
+                // One that comes by another way leaves nothing to wait for on its own.
+                let is_open = if of == Some(id) { self.open.take(id) } else { self.open.cancel(id) };
+                if !is_open {
                     self.output.say(&format!("{} answered request {id}, which waits for no answer", self.origin));
                     return;
                 }

@@ -273,3 +273,17 @@ async fn a_question_on_the_way_is_answered_while_the_request_waits() {
     drop(asked);
     goes_on(&mut talk, &mut peer).await;
 }
+
+#[tokio::test]
+async fn an_answer_that_comes_on_another_stream_is_the_answer() {
+    let mut peer = Peer::new().await;
+    let (mut talk, mut stream) = session(&mut peer).await;
+    stream.events().await;
+    talk.send(&call(1));
+    let mut asked = peer.next().await;
+    asked.events().await;
+    stream.event(&result(1, json!({"elsewhere": true}))).await;
+    assert_eq!(talk.heard().await, result(1, json!({"elsewhere": true})));
+    asked.hung_up().await;
+    goes_on(&mut talk, &mut peer).await;
+}

@@ -156,6 +156,7 @@ async fn the_end_closes_every_connection() {
         for asked in [stream, silent, begun] {
             asked.hung_up().await;
         }
+        assert!(!peer.has_next(), "one that is killed says no goodbye, and nobody says it twice");
     }
 }
 
