@@ -72,7 +72,7 @@ impl UpstreamLauncher {
             // Certificates are read from files.
             let prepared = tokio::task::spawn_blocking(move || Prepared::new(upstream)).await;
             let prepared = prepared.map_err(|error| failure(error.to_string(), Permanence::Transient))?;
-            let prepared = prepared.map_err(|error| failure(error.to_string(), permanence(&error)))?;
+            let prepared = prepared?;
             // Where nobody is, a conversation would only end, from which the supervisor might learn something about eras.
             steps.entered(Phase::StartProcess);
             match prepared.client.reach().await {
@@ -102,18 +102,22 @@ impl Launcher for UpstreamLauncher {
     }
 }
 
-fn permanence(error: &UpstreamError) -> Permanence {
-    match error {
-        // Somebody may install certificates meanwhile.
-        UpstreamError::NoRoots(_) => Permanence::Transient,
-        UpstreamError::NoAddress
-        | UpstreamError::Scheme
-        | UpstreamError::Credentials
-        | UpstreamError::HeaderName(_)
-        | UpstreamError::Reserved(_)
-        | UpstreamError::HeaderValue(_)
-        | UpstreamError::Certificate(_)
-        | UpstreamError::Tls(_) => Permanence::Permanent,
+/// What a source says that cannot describe its server.
+impl From<UpstreamError> for LaunchFailure {
+    fn from(error: UpstreamError) -> Self {
+        let permanence = match &error {
+            // Somebody may install certificates meanwhile.
+            UpstreamError::NoRoots(_) => Permanence::Transient,
+            UpstreamError::NoAddress
+            | UpstreamError::Scheme
+            | UpstreamError::Credentials
+            | UpstreamError::HeaderName(_)
+            | UpstreamError::Reserved(_)
+            | UpstreamError::HeaderValue(_)
+            | UpstreamError::Certificate(_)
+            | UpstreamError::Tls(_) => Permanence::Permanent,
+        };
+        failure(error.to_string(), permanence)
     }
 }
 

@@ -101,6 +101,8 @@ impl Upstream {
         secrets.extend(uri.query().map(str::to_owned));
         let pairs = uri.query().into_iter().flat_map(|query| query.split('&')).filter_map(|pair| pair.split_once('='));
         secrets.extend(pairs.map(|(_, value)| value.to_owned()));
+        // A part of the path that is long enough for a key may be one.
+        secrets.extend(uri.path().split('/').filter(|part| part.len() >= LEAST_KEY).map(str::to_owned));
         secrets.retain(|secret| secret.len() >= LEAST_SECRET);
         // The longer first, so that nothing of one is left by another that is a part of it.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
@@ -110,6 +112,8 @@ impl Upstream {
 
 /// Shorter texts are not looked for in output: they would be found everywhere.
 const LEAST_SECRET: usize = 4;
+/// Shorter parts of a path are names.
+const LEAST_KEY: usize = 16;
 
 impl fmt::Debug for Upstream {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,8 @@
 use super::*;
 
 fn upstream() -> Upstream {
-    let upstream = Upstream::new("https://example.org/s/path?key=from-query&x=1").expect("an address");
+    let upstream =
+        Upstream::new("https://example.org/s/path-0123456789abcdef/mcp?key=from-query&x=1").expect("an address");
     upstream.header("Authorization", "Bearer from-header").expect("a header")
 }
 
@@ -15,9 +16,10 @@ fn nothing_secret_is_shown() {
 #[test]
 fn secrets_are_known_whole_and_in_parts() {
     let secrets = upstream().secrets();
-    for secret in ["Bearer from-header", "from-header", "key=from-query&x=1", "from-query"] {
+    for secret in ["Bearer from-header", "from-header", "key=from-query&x=1", "from-query", "path-0123456789abcdef"] {
         assert!(secrets.iter().any(|known| known == secret), "{secret}: {secrets:?}");
     }
+    assert!(!secrets.iter().any(|known| known == "mcp"), "{secrets:?}");
     assert!(secrets.windows(2).all(|pair| matches!(pair, [one, next] if one.len() >= next.len())), "{secrets:?}");
 }
 

@@ -156,6 +156,7 @@ async fn the_end_closes_every_connection() {
         for asked in [stream, silent, begun] {
             asked.hung_up().await;
         }
+        tokio::time::sleep(Duration::from_millis(50)).await;
         assert!(!peer.has_next(), "one that is killed says no goodbye, and nobody says it twice");
     }
 }
@@ -188,7 +189,7 @@ async fn a_server_that_cannot_be_described_is_not_started() {
             if first {
                 return Err(denied());
             }
-            Ok(Upstream::new("https://example.org/").expect("an address").trusting("no certificate"))
+            Ok(Upstream::new("https://example.org/")?.trusting("no certificate"))
         }
     };
     let launcher = UpstreamLauncher::new(kennel_exec::Limits::default(), source).expect("a launcher");
