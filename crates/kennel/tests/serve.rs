@@ -7,6 +7,8 @@ mod changing;
 mod doors;
 #[path = "serve/ending.rs"]
 mod ending;
+#[path = "serve/joined.rs"]
+mod joined;
 #[path = "serve/operating.rs"]
 mod operating;
 #[path = "serve/scene.rs"]

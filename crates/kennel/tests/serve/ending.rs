@@ -1,6 +1,7 @@
 //! What is left when a gateway has ended, however it did.
 
 use crate::scene::{File, Scene};
+use crate::support::gateway::{Client, Connection};
 use crate::support::processes::processes_with;
 use crate::support::waiting::holds_soon;
 use rustix::process::Signal;
@@ -32,6 +33,12 @@ fn a_gateway_that_is_asked_to_stop_leaves_nothing_running() {
 fn a_gateway_that_is_killed_leaves_nothing_running_and_another_takes_its_place() {
     let scene = Scene::start(two);
     used(&scene);
+    let mut own = scene.session("one");
+    own.text("echo", json!({ "message": "hi" }));
+    let mut joined = Client::open_at(&scene.address, "/mcp", json!({})).unwrap();
+    joined.text("one__echo", json!({ "message": "hi" }));
+    // What is kept of sessions is written soon, not at once.
+    std::thread::sleep(std::time::Duration::from_secs(2));
     let socket = scene.socket();
     let (_, place, mark) = scene.end(Signal::KILL);
     assert!(holds_soon(|| processes_with(&mark).is_empty()), "{:?}", processes_with(&mark));
@@ -39,5 +46,10 @@ fn a_gateway_that_is_killed_leaves_nothing_running_and_another_takes_its_place()
     let next = Scene::start_in(place, mark, two);
     used(&next);
     assert_eq!(next.report("one")["state"], "ready");
+    // A session of before the end goes on by its id, here and where all servers are one.
+    for (mut former, tool) in [(own, "echo"), (joined, "one__echo")] {
+        former.connection = Connection::open(&next.address).unwrap();
+        assert_eq!(former.text(tool, json!({ "message": "again" })), "again", "{}", former.path);
+    }
     next.end(Signal::INT);
 }

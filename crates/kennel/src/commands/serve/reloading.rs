@@ -95,7 +95,10 @@ impl Fleet {
             }
             let warnings = config.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
             *current = config;
-            self.show(&mut state);
+            // Clients are not told of changes where there are none.
+            if !changes.is_empty() {
+                self.show(&mut state);
+            }
             (changes, warnings)
         };
         for (name, former) in ended {
