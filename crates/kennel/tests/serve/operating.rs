@@ -180,3 +180,23 @@ fn the_file_is_checked_and_its_schema_printed() {
     assert_eq!(crate::support::running::run(command).fine(), "/somewhere/kennel/kennel.toml\n");
     scene.end(Signal::INT);
 }
+
+#[test]
+fn the_socket_answers_whoever_closes_its_own_side_and_refuses_what_it_does_not_know() {
+    use std::io::{Read, Write};
+    let scene = scene();
+    for (request, words) in [
+        ("{\"command\":\"status\"}", "\"servers\""),
+        ("{\"command\":\"fly\"}", "does not understand"),
+        ("nonsense", "does not understand"),
+    ] {
+        let mut stream = std::os::unix::net::UnixStream::connect(scene.socket()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(words), "{request}: {answer}");
+    }
+    scene.end(Signal::INT);
+}

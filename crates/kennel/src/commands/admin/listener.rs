@@ -83,13 +83,14 @@ impl Desk {
         let mut line = Vec::new();
         let request = timeout(REQUEST_TIME, (&mut reading).take(LONGEST_REQUEST).read_until(b'\n', &mut line)).await;
         request??;
-        let request = match serde_json::from_slice(&line) {
+        let request: Request = match serde_json::from_slice(&line) {
             Ok(request) => request,
             Err(error) => {
                 let text = format!("this Kennel does not understand the request ({error}); are both of one version?");
                 return say(&mut writing, &Reply::Failed(text)).await;
             }
         };
+        let follows = matches!(request, Request::Logs { follow: true, .. } | Request::Events { follow: true });
         let serving = async {
             let last = match self.answer(request, &mut writing).await? {
                 Ok(value) => Reply::Done(value),
@@ -100,8 +101,8 @@ impl Desk {
         let mut rest = [0; 1];
         tokio::select! {
             served = serving => served,
-            // Nothing more is said to us, so this is the end of the connection.
-            _ = reading.read(&mut rest) => Ok(()),
+            // Nothing more is said to us, so this is the end of who follows; others may only have closed their side.
+            _ = reading.read(&mut rest), if follows => Ok(()),
         }
     }
 

@@ -107,7 +107,15 @@ impl Fleet {
                 self.console.say("not_served", &text, json!({ "about": name.as_str(), "problem": problem }));
             }
             Ok(assembled) => {
-                let is_eager = self.read().config.servers.get(name).is_some_and(|server| server.start == Start::Eager);
+                let (is_eager, is_bounded) = {
+                    let state = self.read();
+                    let server = state.config.servers.get(name);
+                    let is_eager = server.is_some_and(|server| server.start == Start::Eager);
+                    (is_eager, server.is_some_and(|server| server.concurrency.is_some()))
+                };
+                if is_bounded {
+                    member.console.say("warning", "`concurrency` is not in force yet", json!({}));
+                }
                 if is_eager {
                     self.start_in_turn(assembled);
                 }
