@@ -102,6 +102,22 @@ fn nothing_is_started_before_it_is_wanted_but_what_is_eager() {
 }
 
 #[test]
+fn servers_that_hang_take_no_turn_from_those_that_start() {
+    // More than there are turns, and before the good one in the order of the file.
+    let hanging = std::thread::available_parallelism().map_or(2, usize::from).max(2) + 1;
+    let mut scene = Scene::start(|file| {
+        let hang = |file: File, number| {
+            let keys = "model = \"shared\"\nstart = \"eager\"";
+            file.fixture(&format!("a{number}"), &["--start-delay-ms", "600000"], keys)
+        };
+        (0..hanging).fold(file, hang).fixture("good", &[], "model = \"shared\"\nstart = \"eager\"")
+    });
+    scene.event("lifecycle", |event| event["server"] == "good" && event["lifecycle"]["state"] == "ready");
+    assert_eq!(scene.report("a0")["state"], "starting", "and they are still given their time");
+    scene.end(Signal::INT);
+}
+
+#[test]
 fn the_json_of_other_clients_is_served_as_it_is() {
     let fixture = crate::support::programs::fixture().to_str().unwrap();
     let json = json!({ "mcpServers": { "time": { "command": fixture, "args": ["--era", "dual"] } } });

@@ -13,12 +13,17 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// At least so many servers are started at once with Kennel, however few processors there are.
 const FEWEST_STARTS: usize = 2;
+
+/// How long the start of one server keeps others from theirs.
+const TURN: Duration = Duration::from_secs(1);
 
 /// The servers of one file.
 pub(crate) struct Fleet {
@@ -128,8 +133,14 @@ impl Fleet {
         let (turns, hub, closing) = (Arc::clone(&self.turns), assembled.hub.clone(), self.closing.clone());
         self.tasks.spawn(async move {
             let starting = async {
-                let _turn = turns.acquire().await;
-                let _ = hub.try_out().await;
+                let turn = turns.acquire().await;
+                let trial = hub.try_out();
+                tokio::pin!(trial);
+                // One that hangs goes on by itself, and the next has its turn.
+                if timeout(TURN, &mut trial).await.is_err() {
+                    drop(turn);
+                    let _ = trial.await;
+                }
             };
             closing.run_until_cancelled(starting).await;
         });
