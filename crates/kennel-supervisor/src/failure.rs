@@ -50,6 +50,11 @@ pub enum Cause {
     Exited(ExitReport),
     /// The process answered, but not as an MCP server of this era does.
     Protocol(String),
+    /// The process answered with more than may pass.
+    TooLarge {
+        /// How many bytes its answer has.
+        length: u64,
+    },
     /// Tools that the definition requires are not there.
     MissingTools(Vec<String>),
     /// The process did not answer this many probes in a row.
@@ -101,6 +106,7 @@ impl Failure {
                 ExitCause::Exited | ExitCause::Signalled | ExitCause::BoxEnded => "the server ended unexpectedly",
             },
             Cause::Protocol(_) => "the server does not speak the protocol",
+            Cause::TooLarge { .. } => "the server says more of itself than may pass",
             Cause::MissingTools(_) => "the server lacks a tool that it must have",
             Cause::Ill { .. } => "the server does not answer any more",
             Cause::Lost(_) => "the connection to the server was lost",
@@ -123,6 +129,11 @@ impl fmt::Display for Cause {
                 }
             }
             Self::Exited(report) => write!(formatter, "the process ended: {report}"),
+            Self::TooLarge { length } => write!(
+                formatter,
+                "the process answered with {length} bytes, which are more than pass; raise --max-message or `max-message` \
+                 if it needs that much"
+            ),
             Self::MissingTools(names) => {
                 write!(formatter, "the server has no tool `{}`, which the definition requires", names.join("`, `"))
             }

@@ -33,6 +33,7 @@ fn nothing_that_a_process_or_launcher_wrote_reaches_the_client() {
         Cause::Launch(secret.to_owned()),
         Cause::TimedOut { budget: Duration::from_secs(1), junk: Some(secret.to_owned()) },
         Cause::Protocol(secret.to_owned()),
+        Cause::TooLarge { length: 1 },
         Cause::MissingTools(vec![secret.to_owned()]),
         Cause::Lost(secret.to_owned()),
     ];

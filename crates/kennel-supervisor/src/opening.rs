@@ -124,6 +124,16 @@ impl Opening {
         }]
     }
 
+    /// Takes a line that was too long to be read; it may have been the answer that is awaited.
+    pub(crate) fn skipped(&mut self, head: &[u8], tail: &[u8], length: u64) -> Vec<Step> {
+        let is_for = |id: &Id| has_id(head, id) || has_id(tail, id);
+        if !self.ids.awaited.as_ref().is_some_and(is_for) {
+            return Vec::new();
+        }
+        self.ids.awaited = None;
+        vec![Step::Fail(Cause::TooLarge { length }, Permanence::Permanent)]
+    }
+
     /// A line to which every process that lives has an answer.
     pub(crate) fn probe(&mut self) -> Bytes {
         let id = self.ids.mint();
@@ -132,6 +142,15 @@ impl Opening {
             Talk::Modern(modern) => modern.probe(&id),
         }
     }
+}
+
+/// Whether a part of a message has this id, which is none that others choose.
+fn has_id(part: &[u8], id: &Id) -> bool {
+    let after = |at: usize| {
+        let rest = part[at..].strip_prefix(b"\"id\"")?.trim_ascii_start();
+        rest.strip_prefix(b":")?.trim_ascii_start().strip_prefix(id.spelling())
+    };
+    (0..part.len()).any(|at| after(at).is_some())
 }
 
 /// A process that does not keep to the protocol, and will not another time.

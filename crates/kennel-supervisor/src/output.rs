@@ -91,14 +91,14 @@ impl<R: Receiver> Driver<R> {
     fn noise(&mut self, generation: Generation, noise: Noise) {
         if let Some(live) = &mut self.live {
             live.note_junk(&noise);
-            let refused = match &noise {
-                Noise::NotAMessage { reason, .. } => reason.id().filter(|id| is_own(id)).map(|id| (id, reason)),
-                Noise::TooLong { .. } => None,
+            let steps = match &noise {
+                Noise::NotAMessage { reason, .. } => match reason.id().filter(|id| is_own(id)) {
+                    Some(id) => live.opening.refused(id, &reason.to_string()),
+                    None => Vec::new(),
+                },
+                Noise::TooLong { head, tail, length } => live.opening.skipped(head, tail, *length),
             };
-            if let Some((id, reason)) = refused {
-                let steps = live.opening.refused(id, &reason.to_string());
-                self.steps(steps);
-            }
+            self.steps(steps);
         }
         self.receiver.noise(generation, noise);
     }

@@ -106,6 +106,39 @@ async fn a_box_that_takes_too_long_is_given_up_and_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_is_too_large_fails_the_start_at_once_and_others_do_not() {
+    for (line, is_answer) in [
+        (r#"{"jsonrpc":"2.0","id":"kennel:1","result":{"x":"#.to_owned() + &"1".repeat(2000) + "}}", true),
+        (r#"{"result":{"x":"#.to_owned() + &"1".repeat(2000) + r#"},"jsonrpc":"2.0", "id" : "kennel:1" }"#, true),
+        (r#"{"jsonrpc":"2.0","method":"notifications/message","params":"#.to_owned() + &"1".repeat(2000) + "}", false),
+        (r#"{"jsonrpc":"2.0","id":"kennel:11","result":"#.to_owned() + &"1".repeat(2000) + "}", false),
+    ] {
+        let length = u64::try_from(line.len()).unwrap();
+        let said = line.clone();
+        let scene = Scene::new(Settings { line_bytes: 1000, ..calm() }, move |mut child: Child| {
+            let said = said.clone();
+            async move {
+                child.line().await;
+                child.say(&said).await;
+                while child.line().await.is_some() {}
+                Child::exit(0)
+            }
+        });
+        scene.instance.wake();
+        scene.recorder.until(1, "failure", is_failure).await;
+        let (failure, _) = scene.recorder.failures().remove(0);
+        let expected = if is_answer {
+            (Phase::Handshake, true, Permanence::Permanent)
+        } else {
+            (Phase::Handshake, false, Permanence::Transient)
+        };
+        let is_too_large = failure.cause == Cause::TooLarge { length };
+        assert_eq!((failure.phase, is_too_large, failure.permanence), expected, "{line:.60}: {failure:?}");
+        scene.end().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_missing_tool_is_named_and_not_tried_again() {
     let scene = Scene::good(Settings { required_tools: vec!["search".to_owned()], ..calm() });
     scene.instance.wake();
