@@ -245,6 +245,11 @@ impl Union {
                 let introduced = self.introduced(ProtocolVersion::LATEST_LEGACY);
                 answer(success_response(&id, &dialect::discovered(&introduced)));
             }
+            // Whoever stands for each request alone has streams instead.
+            "resources/subscribe" | "resources/unsubscribe" if era == Era::Modern => {
+                let text = format!("there is no `{method}` in this version; use subscriptions/listen");
+                answer(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text).response(&id));
+            }
             "tools/call" if self.0.settings.surface == Surface::Search => match Self::meant(request) {
                 Ok(Meant::Search(arguments)) => self.search(era, introduction, arguments, id, mailbox),
                 Ok(Meant::Call(call)) => match self.route(introduction, &call, &method, mailbox) {
