@@ -75,6 +75,12 @@ impl Catalog {
         true
     }
 
+    /// Adds a tool under a name that no other has, unless there are too many.
+    pub(crate) fn add_another(&self) {
+        let number = self.added().len() + 1;
+        self.add(&format!("test_added_tool_{number}"));
+    }
+
     /// One page of the list, as the result of `tools/list`.
     pub(crate) fn page(&self, era: Era, cursor: Option<&str>) -> Result<String, Failure> {
         let all = self.all(era);

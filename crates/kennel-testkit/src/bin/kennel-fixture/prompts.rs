@@ -11,10 +11,14 @@ use crate::incoming::Failure;
 /// The prompt that asks.
 const ASKING: &str = "test_input_required_result_prompt";
 
-/// The result of `prompts/list`.
-pub(crate) fn list() -> String {
+/// The result of `prompts/list` after so many changes.
+pub(crate) fn list(changes: u64) -> String {
+    let simple = match changes {
+        0 => "A prompt without arguments".to_owned(),
+        changes => format!("A prompt without arguments, changed {changes} times"),
+    };
     json!({"prompts": [
-        prompt("test_simple_prompt", "A prompt without arguments", &[]),
+        prompt("test_simple_prompt", &simple, &[]),
         prompt("test_prompt_with_arguments", "A prompt with two arguments", &["arg1", "arg2"]),
         prompt("test_prompt_with_embedded_resource", "A prompt that embeds a resource", &["resourceUri"]),
         prompt("test_prompt_with_image", "A prompt with a picture", &[]),

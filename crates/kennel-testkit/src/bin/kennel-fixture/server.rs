@@ -38,6 +38,7 @@ pub(crate) struct Server {
     subscriptions: Mutex<BTreeSet<String>>,
     hung: AtomicBool,
     tool_calls: AtomicU64,
+    prompt_changes: AtomicU64,
 }
 
 /// What the client said of itself.
@@ -63,6 +64,7 @@ impl Server {
             subscriptions: Mutex::default(),
             hung: AtomicBool::new(false),
             tool_calls: AtomicU64::new(0),
+            prompt_changes: AtomicU64::new(0),
         })
     }
 
@@ -103,6 +105,23 @@ impl Server {
     /// Whether the client says that it can do something.
     pub(crate) fn client_can(&self, capability: &str) -> bool {
         self.client().is_some_and(|client| client.capabilities.get(capability).is_some())
+    }
+
+    /// Changes the list of tools, and says so.
+    pub(crate) fn change_tools(&self) {
+        self.catalog.add_another();
+        self.list_changed("tools");
+    }
+
+    /// Changes the list of prompts, and says so.
+    pub(crate) fn change_prompts(&self) {
+        self.prompt_changes.fetch_add(1, Ordering::Relaxed);
+        self.list_changed("prompts");
+    }
+
+    /// How often the list of prompts was changed.
+    pub(crate) fn prompt_changes(&self) -> u64 {
+        self.prompt_changes.load(Ordering::Relaxed)
     }
 
     /// Counts a call of a tool, and dies if `--crash-after` says so.

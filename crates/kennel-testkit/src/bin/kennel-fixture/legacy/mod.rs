@@ -88,7 +88,7 @@ fn answer(server: &Server, method: &str, params: &str) -> Result<String, Failure
         }
         "resources/list" => return Ok(resources::list()),
         "resources/templates/list" => return Ok(resources::templates()),
-        "prompts/list" => return Ok(prompts::list()),
+        "prompts/list" => return Ok(prompts::list(server.prompt_changes())),
         _ => {}
     }
     match method {

@@ -88,7 +88,7 @@ impl Request<'_> {
             }
             "resources/list" => self.cacheable(&resources::list()),
             "resources/templates/list" => self.cacheable(&resources::templates()),
-            "prompts/list" => self.cacheable(&prompts::list()),
+            "prompts/list" => self.cacheable(&prompts::list(server.prompt_changes())),
             "resources/read" => match resources::asking(&params.uri) {
                 Some(work) => return self.start(work, &params.uri, Reply::Cacheable),
                 None => self.cacheable(&resources::read(&params.uri)?),

@@ -19,13 +19,13 @@ pub(super) const TOOLS: &[Tool] = &[
         call.server.list_changed(what);
         Ok(content::text(format!("said that the list of {what} has changed")))
     }),
-    Tool::new("test_trigger_tool_change", "Says that the list of tools has changed", NO_ARGUMENTS, |call| {
-        call.server.list_changed("tools");
-        Ok(content::text("said that the list of tools has changed"))
+    Tool::new("test_trigger_tool_change", "Changes the list of tools, and says so", NO_ARGUMENTS, |call| {
+        call.server.change_tools();
+        Ok(content::text("changed the list of tools"))
     }),
-    Tool::new("test_trigger_prompt_change", "Says that the list of prompts has changed", NO_ARGUMENTS, |call| {
-        call.server.list_changed("prompts");
-        Ok(content::text("said that the list of prompts has changed"))
+    Tool::new("test_trigger_prompt_change", "Changes the list of prompts, and says so", NO_ARGUMENTS, |call| {
+        call.server.change_prompts();
+        Ok(content::text("changed the list of prompts"))
     }),
     Tool::new("end_subscriptions", "Ends every stream of changes; a legacy client has none", NO_ARGUMENTS, |call| {
         let ended = call.server.listeners.end(&call.server.output);
