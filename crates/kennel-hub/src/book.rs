@@ -87,6 +87,8 @@ struct Place {
 struct Memory {
     asked: Option<Asked>,
     kept: Kept,
+    /// Whether somebody before this hub has tried the server, and learned nothing of what it offers.
+    was_in_vain: bool,
     /// What is shown where nobody can be asked: what is kept, with each list that has changed as it was before, until
     /// the new one is there.
     shown: Shown,
@@ -120,7 +122,7 @@ impl Book {
             mirrored: Mutex::default(),
             catalogs: Mutex::default(),
             place,
-            memory: Mutex::new(Memory { asked, kept: Kept::default(), shown: Shown::new() }),
+            memory: Mutex::new(Memory { asked, ..Memory::default() }),
             shunned: Mutex::default(),
             changes: watch::Sender::new(0),
         })
@@ -132,7 +134,9 @@ impl Book {
         let mut memory = lock(&self.memory);
         if let Some(Asked { answer, deadline }) = memory.asked.take() {
             let answer = answer.wait(deadline.saturating_duration_since(Instant::now()));
-            memory.kept = answer.ok().flatten().map(Kept::from).unwrap_or_default();
+            let kept = answer.ok().flatten().map(Kept::from);
+            memory.was_in_vain = kept.as_ref().is_some_and(|kept| kept.offers.is_empty());
+            memory.kept = kept.unwrap_or_default();
             memory.shown = memory.kept.offers.clone();
             let mut mirrored = lock(&self.mirrored);
             for offer in memory.kept.offers.values() {
@@ -161,6 +165,20 @@ impl Book {
     /// Whether it holds anything.
     pub(crate) fn is_written(&self) -> bool {
         !self.memory().kept.offers.is_empty()
+    }
+
+    /// Whether the server was tried before this hub was there, and nothing of what it offers is known even now.
+    pub(crate) fn was_in_vain(&self) -> bool {
+        let memory = self.memory();
+        memory.was_in_vain && memory.kept.offers.is_empty()
+    }
+
+    /// The server was tried, and could not be used; the next hub shall know.
+    pub(crate) fn tried_in_vain(&self) {
+        let memory = self.memory();
+        if memory.kept.offers.is_empty() {
+            self.keep(&memory.kept);
+        }
     }
 
     /// What is known of the eras that the server speaks.

@@ -36,6 +36,23 @@ fn kinds_are_bounded() {
 }
 
 #[test]
+fn a_server_that_was_tried_in_vain_is_known_to_have_been_until_something_is_known_of_it() {
+    let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
+    let params = raw(r#"{"protocolVersion":"2025-11-25"}"#);
+    let book = Book::open(Some(&place));
+    assert!(!book.was_in_vain(), "nobody has tried it");
+    book.tried_in_vain();
+    assert!(!book.was_in_vain(), "it was this one that tried it");
+    let next = Book::open(Some(&place));
+    assert!(next.was_in_vain() && !next.is_written());
+    next.catalog(Era::Legacy, &params).opened(&handshake(&["{}"]));
+    assert!(!next.was_in_vain());
+    next.tried_in_vain();
+    let last = Book::open(Some(&place));
+    assert!(!last.was_in_vain() && last.is_written(), "what is known is not forgotten");
+}
+
+#[test]
 fn a_book_is_read_as_it_was_written() {
     let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
     let params = raw(r#"{"protocolVersion":"2025-11-25"}"#);

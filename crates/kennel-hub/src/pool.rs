@@ -257,6 +257,7 @@ impl Core {
     pub(crate) fn tried_out(&self, failure: Option<&(impl AsRef<str> + ?Sized)>) {
         if let Some(failure) = failure {
             *lock(&self.trial_failure) = Some(failure.as_ref().to_owned());
+            self.book.tried_in_vain();
         }
     }
 

@@ -56,8 +56,9 @@ impl Member {
         Arc::new(Self { name, description, hub, presentation, naming, shelves, is_late })
     }
 
+    /// Whether it is not worth waiting for: a list has done so in vain, or it could not be used when it was last tried.
     pub(crate) fn is_late(&self) -> bool {
-        self.is_late.load(Ordering::Relaxed)
+        self.is_late.load(Ordering::Relaxed) || self.hub.core().book.was_in_vain()
     }
 
     /// Says that a list has waited for it in vain.
