@@ -1,8 +1,10 @@
 //! Owns what is said about one server: to people or programs on standard error, and to whoever asks a gateway later.
 
+mod allowance;
 mod output;
 mod ring;
 
+use allowance::{Allowance, Quoted};
 use kennel_hub::Observer;
 use kennel_supervisor::{Failure, LifecycleEvent, Next, Noise, Phase, State};
 use serde::Serialize;
@@ -34,6 +36,8 @@ pub(crate) struct Console {
     secrets: Mutex<Vec<(u64, String)>>,
     /// When people were last told how an install gets on.
     told: Mutex<Option<Instant>>,
+    /// How much more of what is no message is quoted.
+    quoted: Mutex<Allowance>,
     /// What the server has printed, and what went wrong with it.
     log: Ring<LogLine>,
 }
@@ -73,8 +77,8 @@ impl Console {
     }
 
     fn about(server: Option<String>, output: &Arc<Output>) -> Self {
-        let (secrets, told) = (Mutex::default(), Mutex::default());
-        Self { server, output: Arc::clone(output), secrets, told, log: Ring::new(KEPT_LINES, KEPT_BYTES) }
+        let (secrets, told, quoted) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { server, output: Arc::clone(output), secrets, told, quoted, log: Ring::new(KEPT_LINES, KEPT_BYTES) }
     }
 
     /// Keeps these values out of all that is said from now on, beside those before.
@@ -216,11 +220,18 @@ impl Observer for Console {
     }
 
     fn noise(&self, instance: &str, noise: &Noise) {
+        let quoted = lock(&self.quoted).take(Instant::now());
         let text = match noise {
             Noise::NotAMessage { head, reason } => {
                 format!("{instance} wrote a line that is no message ({reason}): {}", shown(head))
             }
             Noise::TooLong { length, .. } => format!("{instance} wrote a line of {length} bytes, which is too long"),
+        };
+        let text = match quoted {
+            Quoted::Not => return,
+            Quoted::After(0) => text,
+            Quoted::After(skipped) => format!("{text} (after {skipped} such lines of this server)"),
+            Quoted::Last => format!("{text} (the next ones are only counted)"),
         };
         self.note(instance, LogSource::Kennel, &self.hidden(&text));
         self.say("noise", &text, json!({ "instance": instance }));
