@@ -4,10 +4,14 @@
 
 #[path = "fleet/broken.rs"]
 mod broken;
+#[path = "fleet/editing.rs"]
+mod editing;
 #[path = "fleet/good.rs"]
 mod good;
 #[path = "fleet/hundred.rs"]
 mod hundred;
+#[path = "fleet/restarting.rs"]
+mod restarting;
 #[path = "serve/scene.rs"]
 #[allow(dead_code, reason = "each test program uses its own part of this")]
 mod scene;

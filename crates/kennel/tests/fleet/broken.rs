@@ -60,7 +60,7 @@ pub(crate) fn broken(file: File, place: &Path) -> File {
     ];
     let text = tables.map(|(name, keys)| format!("[servers.{name}]\n{keys}\n")).concat();
     let tools = huge(place);
-    let huge = format!("max-message = \"256K\"\nbox = {{ read = [{tools:?}] }}\nrestarts = 1");
+    let huge = format!("max-message = \"256K\"\nbox = {{ read = [{:?}] }}\nrestarts = 1", tools.to_str().unwrap());
     file.text(&text)
         .fixture("crashes", &["--exit-at-start", "3"], "restarts = 1")
         .fixture("slow", &["--start-delay-ms", "10000"], "model = \"shared\"\ntimeouts = { start = 2 }")

@@ -41,7 +41,7 @@ pub(crate) fn fixtures(mut file: File, count: usize) -> (File, Vec<Good>) {
 
 /// Adds the real servers, which find what they need in this place.
 pub(crate) fn real(file: File, place: &Path) -> (File, Vec<Good>) {
-    let node = material("KENNEL_TEST_NODE_BIN").join("node");
+    let node = material("KENNEL_TEST_NODE_BIN").join("node").to_str().unwrap().to_owned();
     let (directory, repository) = (place.join("granted"), repository(place));
     std::fs::create_dir(&directory).unwrap();
     std::fs::write(directory.join("file"), "what is in the file").unwrap();
@@ -81,7 +81,7 @@ pub(crate) fn real(file: File, place: &Path) -> (File, Vec<Good>) {
 }
 
 /// A repository with a commit.
-fn repository(place: &Path) -> std::path::PathBuf {
+fn repository(place: &Path) -> String {
     let repository = place.join("repository");
     std::fs::create_dir(&repository).unwrap();
     std::fs::write(repository.join("file"), "committed").unwrap();
@@ -91,5 +91,5 @@ fn repository(place: &Path) -> std::path::PathBuf {
         git.current_dir(&repository).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", place).stdin(Stdio::null());
         run(git).fine();
     }
-    repository
+    repository.to_str().unwrap().to_owned()
 }

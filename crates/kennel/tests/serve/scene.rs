@@ -56,10 +56,21 @@ impl Scene {
     /// The same in a place that is there already.
     #[track_caller]
     pub(crate) fn start_in(place: tempfile::TempDir, mark: String, write: impl FnOnce(File) -> File) -> Self {
+        Self::start_at("127.0.0.1:0", place, mark, write)
+    }
+
+    /// The same at an address.
+    #[track_caller]
+    pub(crate) fn start_at(
+        listen: &str,
+        place: tempfile::TempDir,
+        mark: String,
+        write: impl FnOnce(File) -> File,
+    ) -> Self {
         let file = write(File { text: String::new(), mark: mark.clone() });
         std::fs::write(place.path().join("kennel.toml"), file.text).unwrap();
         let mut serve = Command::new(kennel());
-        serve.args(["serve", "--json", "--listen", "127.0.0.1:0", "-c"]).arg(place.path().join("kennel.toml"));
+        serve.args(["serve", "--json", "--listen", listen, "-c"]).arg(place.path().join("kennel.toml"));
         serve.arg("--data").arg(place.path().join("data"));
         serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut kept = Kept::start(serve);
