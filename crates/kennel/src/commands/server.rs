@@ -27,6 +27,9 @@ pub(crate) enum Memory {
     None,
 }
 
+/// How often a server that runs elsewhere is asked whether it is still there.
+const DISTANT_PROBE: Duration = Duration::from_mins(1);
+
 /// What all servers stand on: each engine with its one helper, the state, and where output goes.
 pub(crate) struct Ground {
     pub(crate) output: Arc<Output>,
@@ -185,7 +188,13 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
     let message_bytes = bytes(server.max_message);
     let times = server.timeouts;
     let (budgets, timeouts, backoff) = (PhaseBudgets::default(), Timeouts::default(), Backoff::default());
+    let usual = kennel_supervisor::Settings::default();
     let supervision = kennel_supervisor::Settings {
+        // Somebody else's machine is not asked as often as one's own.
+        probe_interval: match server.launch {
+            Launch::Process(_) => usual.probe_interval,
+            Launch::Upstream(_) => DISTANT_PROBE,
+        },
         budgets: PhaseBudgets {
             install: times.install.unwrap_or(budgets.install),
             create_box: times.create_box.unwrap_or(budgets.create_box),
@@ -200,7 +209,7 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
         required_tools: server.require_tools.clone(),
         // A result that is too large to pass has to be read before it can be kept.
         line_bytes: message_bytes.saturating_mul(2),
-        ..kennel_supervisor::Settings::default()
+        ..usual
     };
     let catalog = ground.store.clone().map(|store| CatalogPlace { store, fingerprint: fingerprint(definition) });
     let settings = ServerSettings {
