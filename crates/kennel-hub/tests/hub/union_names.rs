@@ -2,7 +2,7 @@
 
 use crate::support::{Profile, Scene, settle, tools};
 use crate::union_support::{House, called, list, presented, rich, scene_of, tool_names, with_tools};
-use kennel_hub::{Naming, Presentation, Presented, ProcessModel, Union, UnionSettings};
+use kennel_hub::{Naming, OutgoingKind, Presentation, Presented, ProcessModel, Union, UnionSettings};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -111,6 +111,8 @@ async fn tools_are_hidden_renamed_and_described_as_their_owner_wants() {
         client.call(1, hidden).error(-32602).await;
     }
     house.starts_nothing().await;
+    let spelled = client.request(1, "tools/list", json!({})).spelled(OutgoingKind::Response).await;
+    assert!(!spelled.contains("does old"), "it has one description: {spelled}");
     let listed = list(&client, "tools/list").await;
     let names = called(&listed, "tools", "name");
     assert_eq!(&names[..2], ["a__x", "a__new"]);
@@ -158,6 +160,12 @@ async fn a_server_alone_may_keep_its_names() {
         process.answer(&request, link.clone()).await;
         assert_eq!(stream.response().await["result"], link);
     }
+    // Where no address has to be changed, nothing is.
+    let stream = client.call(1, "x");
+    let request = process.expect("tools/call").await;
+    let result = r#"{ "content":[ {"uri" : "file:///x","type":"resource_link"} ]}"#;
+    process.say(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, request["id"])).await;
+    assert!(stream.spelled(OutgoingKind::Response).await.contains(result));
     client.call(1, "secret").error(-32602).await;
     client.call(1, "old").error(-32602).await;
     process.hears_nothing().await;

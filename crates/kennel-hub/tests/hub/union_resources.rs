@@ -184,5 +184,12 @@ async fn a_result_that_is_too_large_can_be_read_to_its_end() {
         next = part["_meta"]["kennel/next"].as_str().map(str::to_owned);
     }
     assert!(whole.contains(&text) && whole.len() < text.len() + 100, "{}", whole.len());
+    // Links are newer than this client.
+    let older = crate::support::introduce(&house.endpoint, "local", "2024-11-05", json!({})).await.expect("a session");
+    let stream = older.call(1, "b__y");
+    let request = b.hears("tools/call").await;
+    b.answer(&request, json!({ "content": [{ "type": "text", "text": text }] })).await;
+    let content = stream.response().await["result"]["content"].clone();
+    assert_eq!(content.as_array().unwrap().len(), 1, "{content}");
     house.end().await;
 }
