@@ -27,6 +27,7 @@ mod support;
 mod tasks;
 mod timing;
 mod union_asking;
+mod union_busy;
 mod union_calls;
 mod union_changes;
 mod union_listens;
