@@ -271,25 +271,49 @@ impl Union {
 
     /// What a union says of itself. It has everything that a server may have, for it may have such a server tomorrow.
     fn introduced(&self, version: ProtocolVersion) -> RawJson {
-        let introduced = json!({
-            "protocolVersion": version.as_str(),
-            "capabilities": {
-                "tools": { "listChanged": true },
-                "prompts": { "listChanged": true },
-                "resources": { "listChanged": true, "subscribe": true },
-                "completions": {},
-                "logging": {},
-            },
-            "serverInfo": { "name": "kennel", "title": "Kennel", "version": env!("CARGO_PKG_VERSION") },
-            "instructions": self.instructions(),
+        let capabilities = json!({
+            "tools": { "listChanged": true },
+            "prompts": { "listChanged": true },
+            "resources": { "listChanged": true, "subscribe": true },
+            "completions": {},
+            "logging": {},
         });
-        RawJson::parse(introduced.to_string()).unwrap_or_else(|_| RawJson::empty_object())
+        let raw =
+            |value: serde_json::Value| RawJson::parse(value.to_string()).unwrap_or_else(|_| RawJson::empty_object());
+        let mut told = vec![
+            ("protocolVersion".to_owned(), RawJson::string(version.as_str())),
+            ("capabilities".to_owned(), raw(capabilities)),
+        ];
+        if let Some(own) = self.introduced_alone() {
+            told.extend(own);
+        } else {
+            let server = json!({ "name": "kennel", "title": "Kennel", "version": env!("CARGO_PKG_VERSION") });
+            told.push(("serverInfo".to_owned(), raw(server)));
+            told.push(("instructions".to_owned(), RawJson::string(&self.instructions())));
+        }
+        RawJson::object(told.iter().map(|(name, value)| (name.as_str(), value)))
+    }
+
+    /// What the one server says of itself where there is only one, as far as it is known.
+    fn introduced_alone(&self) -> Option<Vec<(String, RawJson)>> {
+        if self.0.settings.naming == Naming::Joined {
+            return None;
+        }
+        let members = self.members();
+        let member = members.values().next()?;
+        let offer = member.hub.core().book.offer_to(&Introduction::plain())?;
+        let introduced = offer.introduction.as_ref()?.initialized(&member.name);
+        let is_told = |name: &str| matches!(name, "serverInfo" | "instructions");
+        Some(introduced.members().into_iter().filter(|(name, _)| is_told(name)).collect())
     }
 
     fn instructions(&self) -> String {
         /// What is worth a client's attention.
         const LONGEST: usize = 4000;
-        let mut text = String::from("Several servers as one. A tool or prompt is called `server__name`. The servers:");
+        let mut text = String::from(match self.0.settings.naming {
+            Naming::Joined => "Several servers as one. A tool or prompt is called `server__name`. The servers:",
+            Naming::Own => "The server:",
+        });
         for member in self.members().values() {
             let line = match &member.description {
                 Some(description) => format!("\n- {}: {description}", member.name),

@@ -166,6 +166,8 @@ async fn a_server_alone_may_keep_its_names() {
     let result = r#"{ "content":[ {"uri" : "file:///x","type":"resource_link"} ]}"#;
     process.say(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, request["id"])).await;
     assert!(stream.spelled(OutgoingKind::Response).await.contains(result));
+    // Who knows it is told who the server is, as at its own address.
+    assert_eq!(house.client().await.introduction["result"]["serverInfo"]["name"], "fake");
     client.call(1, "secret").error(-32602).await;
     client.call(1, "old").error(-32602).await;
     process.hears_nothing().await;
