@@ -130,8 +130,10 @@ impl Exchange {
                 self.ask_for_itself(state, "resources/unsubscribe", &params, Purpose::Other);
             }
         }
-        if let Some(level) = Self::wanted_level(state)
-            && state.level.is_some_and(|told| told < level)
+        // All sessions are looked at only where the process was ever told a level: many may leave at once.
+        if let Some(told) = state.level
+            && let Some(level) = Self::wanted_level(state)
+            && told < level
         {
             self.tell_level(state, level);
         }
