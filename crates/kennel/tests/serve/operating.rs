@@ -14,6 +14,7 @@ fn scene() -> Scene {
             .fixture("own", &[], "")
             .fixture("broken", &["--exit-at-start", "3"], "restarts = 0")
             .text("[servers.away]\nurl = \"https://mcp.example.com/mcp?key=secret\"\n")
+            .text("[servers.unfit]\ncommand = \"x\"\nidle-stop = 0.01\n")
             .text("[servers.off]\ncommand = \"x\"\nenabled = false\n")
     })
 }
@@ -27,13 +28,13 @@ fn servers_are_listed_with_how_they_are() {
     scene.call("broken", "echo", &json!({}));
     let _session = scene.session("own");
     assert_eq!((state("shared"), state("own")), (json!("ready"), json!("ready")));
-    assert_eq!((state("broken"), state("away")), (json!("failed"), json!("not_served")));
+    assert_eq!((state("broken"), state("unfit")), (json!("failed"), json!("not_served")));
     let own = scene.report("own");
     assert_eq!((&own["sessions"], &own["processes"], &own["model"]), (&json!(1), &json!(1), &json!("per-session")));
     let table = scene.kennel(&["ps"]).fine();
     let line = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{table}"));
     assert!(line("NAME").contains("STATE") && line("shared").contains("/servers/shared/mcp"), "{table}");
-    assert!(line("broken").contains("exit code 3") && line("away").contains("`url`"), "{table}");
+    assert!(line("broken").contains("exit code 3") && line("unfit").contains("`idle_stop`"), "{table}");
     assert!(!table.contains("off ") && !table.contains("key=secret"), "{table}");
     let verbose = scene.kennel(&["ps", "-v"]).fine();
     assert!(verbose.contains(scene.socket().to_str().unwrap()) && verbose.contains("kennel.toml"), "{verbose}");
@@ -53,8 +54,8 @@ fn a_name_that_no_server_has_is_refused_with_what_was_meant() {
         assert_eq!(ran.code, Some(1), "{command}: {ran:?}");
         assert!(ran.err().contains("did you mean `shared`?"), "{command}: {ran:?}");
     }
-    let ran = scene.kennel(&["restart", "away"]);
-    assert!(ran.code == Some(1) && ran.err().contains("`url`"), "{ran:?}");
+    let ran = scene.kennel(&["restart", "unfit"]);
+    assert!(ran.code == Some(1) && ran.err().contains("`idle_stop`"), "{ran:?}");
     scene.end(Signal::INT);
 }
 
@@ -168,7 +169,7 @@ fn the_file_is_checked_and_its_schema_printed() {
     let scene = scene();
     let file = scene.file();
     let checked = scene.kennel(&["config", "check", "-c", file.to_str().unwrap()]).fine();
-    assert!(checked.contains("5 servers, 4 enabled, 1 of them elsewhere"), "{checked}");
+    assert!(checked.contains("6 servers, 5 enabled, 1 of them elsewhere"), "{checked}");
     std::fs::write(&file, "[servers.x]\ncomand = \"y\"\n").unwrap();
     let ran = scene.kennel(&["config", "check", "-c", file.to_str().unwrap()]);
     assert_eq!(ran.code, Some(1));
