@@ -173,7 +173,7 @@ impl Book {
         memory.was_in_vain && memory.kept.offers.is_empty()
     }
 
-    /// The server was tried, and could not be used; the next hub shall know.
+    /// The server was tried, and could not be used, or not in time; the next hub shall know.
     pub(crate) fn tried_in_vain(&self) {
         let memory = self.memory();
         if memory.kept.offers.is_empty() {

@@ -64,6 +64,8 @@ impl Member {
     /// Says that a list has waited for it in vain.
     pub(crate) fn came_late(&self) {
         self.is_late.store(true, Ordering::Relaxed);
+        // Nor after a restart: what is known is listed at once then.
+        self.hub.core().book.tried_in_vain();
     }
 
     /// Whether all is known that it has on a list for a kind of client.

@@ -168,29 +168,33 @@ async fn what_is_remembered_is_listed_at_once_and_starts_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_could_not_be_used_is_not_waited_for_after_a_restart_and_announced_when_it_can() {
-    let store = Store::in_memory();
-    let house = |bad: Profile| {
-        let plan = |name: &str| {
-            let catalog = CatalogPlace { store: store.clone(), fingerprint: name.to_owned() };
-            Plan { catalog: Some(catalog), ..calm(ProcessModel::PerSession) }
+    for reason in [Some("there is no room"), None] {
+        let store = Store::in_memory();
+        let house = || {
+            let plan = |name: &str| {
+                let catalog = CatalogPlace { store: store.clone(), fingerprint: name.to_owned() };
+                Plan { catalog: Some(catalog), ..calm(ProcessModel::PerSession) }
+            };
+            let slow = Profile { held: true, ..with_tools(&["y"]) };
+            House::new(vec![("a", scene_as(plan("a"), with_tools(&["x"]))), ("bad", scene_as(plan("bad"), slow))])
         };
-        House::new(vec![("a", scene_as(plan("a"), with_tools(&["x"]))), ("bad", scene_as(plan("bad"), bad))])
-    };
-    let first = house(with_tools(&["y"]));
-    first.scene("bad").engine.refuse(Some("there is no room"));
-    let client = first.client().await;
-    assert_eq!(tool_names(&client).await, ["a__x"]);
-    drop(client);
-    first.end().await;
-    // Now it would take its time, but it would come.
-    let again = house(Profile { held: true, ..with_tools(&["y"]) });
-    let client = again.client().await;
-    let before = Instant::now();
-    assert_eq!(tool_names(&client).await, ["a__x"]);
-    assert_eq!(before.elapsed(), Duration::ZERO);
-    let bad = again.process("bad").await;
-    bad.open().await;
-    assert_eq!(client.unsolicited.notification().await["method"], "notifications/tools/list_changed");
-    assert_eq!(tool_names(&client).await, ["a__x", "bad__y"]);
-    again.end().await;
+        // It cannot be started, or is waited for in vain.
+        let first = house();
+        first.scene("bad").engine.refuse(reason);
+        let client = first.client().await;
+        assert_eq!(tool_names(&client).await, ["a__x"]);
+        drop(client);
+        first.end().await;
+        // Now it takes its time, but it comes.
+        let again = house();
+        let client = again.client().await;
+        let before = Instant::now();
+        assert_eq!(tool_names(&client).await, ["a__x"]);
+        assert_eq!(before.elapsed(), Duration::ZERO, "{reason:?}");
+        let bad = again.process("bad").await;
+        bad.open().await;
+        assert_eq!(client.unsolicited.notification().await["method"], "notifications/tools/list_changed");
+        assert_eq!(tool_names(&client).await, ["a__x", "bad__y"]);
+        again.end().await;
+    }
 }
