@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
 
+/// How long a client waits for the file. Writing takes milliseconds, unless the disk is ill.
+const LONGEST_WRITE: Duration = Duration::from_secs(1);
+
 /// The sessions in the store.
 #[derive(Debug)]
 pub(crate) struct KeptSessions {
@@ -110,6 +113,12 @@ impl KeptSessions {
     /// Forgets a session.
     pub(crate) fn ended(&self, record: &Record) {
         self.store.remove_session(record.key);
+    }
+
+    /// Returns when what was said before is in the file, or soon after: a client that was told that its session has ended
+    /// can rely on that.
+    pub(crate) async fn written(&self) {
+        let _ = tokio::time::timeout(LONGEST_WRITE, self.store.flush()).await;
     }
 
     /// The session with this id, if it was opened here by this principal and not too long ago.

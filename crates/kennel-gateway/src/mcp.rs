@@ -216,6 +216,9 @@ impl McpDoor {
         drop(self.session(home, id, principal).await?);
         let session = self.sessions.remove(id, principal).ok_or_else(no_such_session)?;
         self.ended(&session.value);
+        if let Some(kept) = &self.kept {
+            kept.written().await;
+        }
         Ok(reply::empty(StatusCode::NO_CONTENT))
     }
 
