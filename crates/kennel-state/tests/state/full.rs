@@ -73,10 +73,13 @@ fn questions_are_bounded_too() {
     let holder = raw(&place.path());
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     store.put_catalog("first", catalog("first"));
+    // Until the thread waits for its turn to write, and answers nobody.
+    while store.opened().wait(Duration::from_millis(200)).is_ok() {}
     let answers: Vec<_> = (0..20).map(|_| store.opened()).collect();
     holder.execute_batch("COMMIT").unwrap();
     let outcomes: Vec<_> = answers.into_iter().map(|answer| answer.wait(Duration::from_mins(1))).collect();
-    // As many as the thread has taken, and as many as may wait.
-    assert!((5..=10).contains(&outcomes.iter().filter(|outcome| outcome.is_ok()).count()));
+    // As many as may wait; the question that got no answer in time may be one of them.
+    let answered = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert!((4..=5).contains(&answered), "{answered}");
     assert!(matches!(outcomes.last().unwrap(), Err(StateError::Busy { limit: 5 })));
 }
