@@ -4,7 +4,7 @@ fn surroundings(system: System, variables: &[(&'static str, &str)]) -> Surroundi
     Surroundings {
         system,
         home: PathBuf::from("/home/me"),
-        project: Some(PathBuf::from("/work/app")),
+        project: Some(PathBuf::from("/srv/app")),
         variables: variables.iter().map(|(name, value)| (*name, PathBuf::from(value))).collect(),
     }
 }
@@ -68,7 +68,7 @@ fn a_project_has_files_of_its_own_once() {
     let files = |here: &Surroundings| -> Vec<(Scope, PathBuf)> {
         here.places(Client::Cursor).into_iter().map(|place| (place.scope, place.file)).collect()
     };
-    let project = PathBuf::from("/work/app");
+    let project = PathBuf::from("/srv/app");
     assert_eq!(files(&here)[1], (Scope::Project(project.clone()), project.join(".cursor/mcp.json")));
     here.project = Some(here.home.clone());
     assert_eq!(files(&here), [(Scope::User, PathBuf::from("/home/me/.cursor/mcp.json"))]);

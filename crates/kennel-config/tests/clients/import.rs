@@ -51,10 +51,10 @@ fn claude_code_has_servers_of_the_user_of_projects_and_of_plugins() {
         },
         {
             "name": "database",
-            "scope": "project /work/app",
+            "scope": "project /srv/app",
             "command": ["uvx", "mcp-server-db", "--path", "./data.db"],
         },
-        { "name": "retired", "scope": "project /work/app", "command": ["retired-server"], "off": true },
+        { "name": "retired", "scope": "project /srv/app", "command": ["retired-server"], "off": true },
         {
             "name": "shared",
             "scope": "project /project",

@@ -167,7 +167,7 @@ fn a_projects_server_starts_in_the_project() {
     let (_, after) = outcomes(None, Scene::new(Client::ClaudeCode).entries(Client::ClaudeCode));
     let config = Config::parse(after.as_bytes(), file()).expect("Kennel's file");
     let Launch::Process(process) = &config.servers["database"].launch else { panic!("a program") };
-    assert_eq!(process.cwd.as_ref().and_then(|cwd| cwd.literal()), Some("/work/app"));
+    assert_eq!(process.cwd.as_ref().and_then(|cwd| cwd.literal()), Some("/srv/app"));
 }
 
 #[test]
