@@ -53,14 +53,24 @@ pub(crate) fn is_modern(message: &Message) -> bool {
 pub(crate) fn check(request: &Message) -> Result<(), Improper> {
     let version = request.declared_version()?;
     let version = version.ok_or(Improper::Meta { name: meta::PROTOCOL_VERSION, kind: ValueKind::String })?;
-    if !version.parse::<ProtocolVersion>().is_ok_and(|version| version.era() == Era::Modern) {
-        return Err(Improper::Version { requested: version.into_owned() });
+    check_version(&version)?;
+    check_capabilities(request)
+}
+
+/// Checks the version that a request says it is made in.
+pub(crate) fn check_version(version: &str) -> Result<(), Improper> {
+    match version.parse::<ProtocolVersion>() {
+        Ok(known) if known.era() == Era::Modern => Ok(()),
+        Ok(_) | Err(_) => Err(Improper::Version { requested: version.to_owned() }),
     }
-    let capabilities = request.field(&["params", "_meta", meta::CLIENT_CAPABILITIES])?;
-    if capabilities.is_some_and(|capabilities| capabilities.kind() == ValueKind::Object) {
-        return Ok(());
+}
+
+/// Checks that a request says what its sender can do.
+pub(crate) fn check_capabilities(request: &Message) -> Result<(), Improper> {
+    match request.kind_at(&["params", "_meta", meta::CLIENT_CAPABILITIES])? {
+        Some(ValueKind::Object) => Ok(()),
+        Some(_) | None => Err(Improper::Meta { name: meta::CLIENT_CAPABILITIES, kind: ValueKind::Object }),
     }
-    Err(Improper::Meta { name: meta::CLIENT_CAPABILITIES, kind: ValueKind::Object })
 }
 
 /// What an error about a version tells besides: the versions that would do, the newest first, and the one that does not.

@@ -43,7 +43,7 @@ pub(crate) fn check(
     mirrored: impl FnOnce(&str) -> Option<Arc<[HeaderParameter]>>,
 ) -> Result<(), Improper> {
     check_version(headers, request)?;
-    declared::check(request)?;
+    declared::check_capabilities(request)?;
     let method = request.method().unwrap_or_default();
     match single(headers, METHOD_FIELD, METHOD)? {
         Some(header) if header == method => {}
@@ -74,11 +74,11 @@ pub(crate) fn check(
     }
 }
 
-/// The header and the body must name the same version.
+/// The header and the body must name the same version, and one that is served so.
 fn check_version(headers: &HeaderMap, request: &Message) -> Result<(), Improper> {
     let field = || format!("params._meta[\"{}\"]", meta::PROTOCOL_VERSION);
     match (single(headers, PROTOCOL_VERSION, VERSION)?, request.declared_version()?) {
-        (Some(header), Some(declared)) if header == declared => Ok(()),
+        (Some(header), Some(declared)) if header == declared => declared::check_version(header),
         (Some(_), Some(_)) => Err(different(VERSION, &field()).into()),
         (None, Some(_)) => Err(missing(VERSION, &field()).into()),
         (Some(header), None) => match header.parse::<ProtocolVersion>() {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -70,6 +71,8 @@ pub(crate) struct Book {
     /// Eras that are not worth another try as long as this hub lives, although nobody has refused them.
     shunned: Mutex<Eras>,
     mirrored: Mutex<Mirrored>,
+    /// Whether it is known that no tool has arguments with headers, as is usual.
+    is_unmirrored: AtomicBool,
     /// Says that what is remembered has changed.
     changes: watch::Sender<u64>,
 }
@@ -120,6 +123,7 @@ impl Book {
             .map(|place| Asked { answer: place.store.catalog(&place.key), deadline: Instant::now() + LONGEST_WAIT });
         Arc::new(Self {
             mirrored: Mutex::default(),
+            is_unmirrored: AtomicBool::new(false),
             catalogs: Mutex::default(),
             place,
             memory: Mutex::new(Memory { asked, ..Memory::default() }),
@@ -216,13 +220,22 @@ impl Book {
 
     /// Takes down what tools say of themselves, whoever it is told.
     pub(crate) fn note_tools(&self, pages: &[RawJson]) {
-        mirrored::note(&mut lock(&self.mirrored), pages);
+        let mut mirrored = lock(&self.mirrored);
+        mirrored::note(&mut mirrored, pages);
+        if !mirrored.is_empty() {
+            self.is_unmirrored.store(false, Ordering::Release);
+        }
     }
 
     /// The arguments of a tool that have headers, as far as the tool is known.
     pub(crate) fn mirrored(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        if self.is_unmirrored.load(Ordering::Acquire) {
+            return None;
+        }
         drop(self.memory());
-        lock(&self.mirrored).get(tool).cloned()
+        let mirrored = lock(&self.mirrored);
+        self.is_unmirrored.store(mirrored.is_empty(), Ordering::Release);
+        mirrored.get(tool).cloned()
     }
 
     pub(crate) fn note(&self, kind: &str, offer: Arc<Offer>) {

@@ -49,6 +49,11 @@ impl Message {
         matches!(self.find(path), Ok(Some(_)))
     }
 
+    /// What the value is to which a path leads.
+    pub fn kind_at(&self, path: &[&str]) -> Result<Option<ValueKind>, FieldError> {
+        Ok(self.find(path)?.map(|value| value.kind))
+    }
+
     /// The value to which a path leads, sharing the message's bytes.
     pub fn field(&self, path: &[&str]) -> Result<Option<RawJson>, FieldError> {
         Ok(self.find(path)?.map(|value| self.raw(value.span)))

@@ -64,7 +64,7 @@ impl Http {
         Ok(())
     }
 
-    /// What stands before a body of that length.
+    /// What stands before a body of that length: the headers that the official clients send.
     pub(crate) fn head(&self, length: usize) -> Vec<u8> {
         let (path, port) = (self.path, self.port);
         let session = match &self.session {
@@ -73,8 +73,9 @@ impl Http {
             None => String::new(),
         };
         format!(
-            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n\
-             accept: application/json, text/event-stream\r\n{session}content-length: {length}\r\n\r\n"
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\naccept: application/json, text/event-stream\r\n\
+             accept-encoding: gzip, deflate\r\nconnection: keep-alive\r\nuser-agent: bench/1\r\n\
+             content-type: application/json\r\n{session}content-length: {length}\r\n\r\n"
         )
         .into_bytes()
     }
