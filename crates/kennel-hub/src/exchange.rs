@@ -11,6 +11,7 @@ use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::owners::Owners;
 use crate::pending::{Asker, Number, Pending, PendingTable, Purpose, Stage};
 use crate::pool::Core;
+use crate::principal::Principal;
 use crate::sync::lock;
 use bytes::Bytes;
 use kennel_supervisor::{EraPlan, FeedError, Handshake, Instance, Link, Status};
@@ -105,6 +106,7 @@ impl Exchange {
         name: String,
         sharing: Sharing,
         introduction: &Introduction,
+        owner: Option<&Principal>,
     ) -> Arc<Self> {
         let exchange = Arc::new_cyclic(|me| Self {
             core: Arc::clone(core),
@@ -123,7 +125,11 @@ impl Exchange {
         lock(&exchange.state).repeatable = exchange.catalog.offer().repeatable_tools();
         let instance = Instance::new(
             core.supervision.clone(),
-            kennel_supervisor::Introduction { legacy: introduction.params.clone(), modern: introduction.meta() },
+            kennel_supervisor::Introduction {
+                legacy: introduction.params.clone(),
+                modern: introduction.meta(),
+                owner: owner.map(|owner| Arc::clone(owner.name())),
+            },
             exchange.plan,
             Arc::clone(&core.launcher),
             Arc::clone(&exchange),

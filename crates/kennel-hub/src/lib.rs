@@ -96,5 +96,6 @@ pub use session::Session;
 pub use settings::{CatalogPlace, Limits, ProcessModel, ServerSettings, Timeouts};
 pub use status::{EraName, InstanceStatus, Metric, MetricKind, Readiness, Status};
 pub use union::{
-    AsTheyAre, MemberSettings, Naming, Presentation, Presented, Surface, Union, UnionSession, UnionSettings,
+    AsTheyAre, MemberSettings, Naming, OfferedServer, OfferedTool, Presentation, Presented, Surface, Union,
+    UnionSession, UnionSettings,
 };

@@ -6,6 +6,7 @@ use crate::client::{Client, ClientKey, Introduction};
 use crate::exchange::{Exchange, Sharing};
 use crate::fault::Fault;
 use crate::observer::Observer;
+use crate::principal::Principal;
 use crate::results::Results;
 use crate::seal::{Errand, Sealer};
 use crate::settings::{ProcessModel, ServerSettings};
@@ -122,7 +123,7 @@ impl Core {
         sharing: Sharing,
         introduction: &Introduction,
     ) -> Result<Arc<Exchange>, Fault> {
-        self.found(&mut lock(&self.pool), name, sharing, introduction)
+        self.found(&mut lock(&self.pool), name, sharing, introduction, None)
     }
 
     /// The exchange with this name, with a client that joins it before anybody can think that it has none.
@@ -133,8 +134,9 @@ impl Core {
         sharing: Sharing,
         introduction: &Introduction,
     ) -> Result<Arc<Exchange>, Fault> {
+        let owner = Some(&client.principal).filter(|_| self.settings.model != ProcessModel::Shared);
         let mut pool = lock(&self.pool);
-        let exchange = self.found(&mut pool, name, sharing, introduction)?;
+        let exchange = self.found(&mut pool, name, sharing, introduction, owner)?;
         exchange.join(client);
         Ok(exchange)
     }
@@ -165,6 +167,7 @@ impl Core {
         name: String,
         sharing: Sharing,
         introduction: &Introduction,
+        owner: Option<&Principal>,
     ) -> Result<Arc<Exchange>, Fault> {
         // Under the lock under which the shutdown empties the pool, so that nothing is made behind its back.
         if self.closing.is_cancelled() {
@@ -180,7 +183,7 @@ impl Core {
         if pool.exchanges.len() >= self.settings.limits.instances && !self.make_room(pool) {
             return Err(Fault::saturated("processes of this server", self.settings.limits.instances));
         }
-        let exchange = Exchange::new(self, unique_number(), name.clone(), sharing, introduction);
+        let exchange = Exchange::new(self, unique_number(), name.clone(), sharing, introduction, owner);
         pool.exchanges.insert(name, Arc::clone(&exchange));
         Ok(exchange)
     }

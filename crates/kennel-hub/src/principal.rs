@@ -16,6 +16,10 @@ impl Principal {
         Self(name.into())
     }
 
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.0
+    }
+
     /// The user of this machine, where nobody has to say who they are.
     #[must_use]
     pub fn local() -> Self {

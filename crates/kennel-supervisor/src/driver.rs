@@ -206,7 +206,8 @@ impl<R: Receiver> Driver<R> {
         match effect {
             Effect::Start(generation) => {
                 let (launcher, stage) = (Arc::clone(&self.launcher), self.stage.clone());
-                self.start = Some(Start::begin(generation, launcher, stage, Arc::clone(&self.shared)));
+                let owner = self.introduction.owner.clone();
+                self.start = Some(Start::begin(generation, launcher, stage, Arc::clone(&self.shared), owner));
             }
             Effect::Stop => self.stop(),
             Effect::Probe => {

@@ -1,6 +1,7 @@
 //! What a process is told about its client, and in which era it is told.
 
 use kennel_wire::{Era, RawJson};
+use std::sync::Arc;
 
 /// How Kennel introduces itself to a process, in the words of either era; sent as spelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub struct Introduction {
     /// The object `_meta` that goes with every request of the modern era: the protocol version, who the client is and
     /// what it can do.
     pub modern: RawJson,
+    /// Whom the process serves, where it serves one user only. It is told to the launcher, not to the process.
+    pub owner: Option<Arc<str>>,
 }
 
 /// In which era the processes of an instance are opened.

@@ -29,6 +29,11 @@ pub trait LaunchSteps: Send + Sync {
     /// Something for people who wait, such as what is being installed.
     fn progress(&self, text: &str);
 
+    /// Whom the process is for, where it is for one user only.
+    fn owner(&self) -> Option<&str> {
+        None
+    }
+
     /// Fires when the start is no longer wanted.
     fn cancelled(&self) -> &CancellationToken;
 }

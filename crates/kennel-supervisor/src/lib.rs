@@ -57,6 +57,7 @@ mod receiver;
 mod settings;
 mod shared;
 mod stage;
+mod stand_in;
 mod start;
 mod status;
 #[cfg(test)]
@@ -73,4 +74,5 @@ pub use phase::{Generation, Phase};
 pub use receiver::{End, Handshake, Input, LifecycleEvent, Link, Next, Noise, Receiver, StopReason};
 pub use settings::{Backoff, PhaseBudgets, RestartBudget, Settings, SettingsError};
 pub use stage::Stage;
+pub use stand_in::{Pipes, StandInError, StandIns};
 pub use status::{State, Status};

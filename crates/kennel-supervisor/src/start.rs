@@ -45,6 +45,7 @@ pub(crate) struct Start {
 struct Steps {
     notes: Mutex<VecDeque<Note>>,
     shared: Arc<Shared>,
+    owner: Option<Arc<str>>,
     cancelled: CancellationToken,
 }
 
@@ -54,8 +55,10 @@ impl Start {
         launcher: Arc<dyn Launcher>,
         stage: Stage,
         shared: Arc<Shared>,
+        owner: Option<Arc<str>>,
     ) -> Self {
-        let steps = Arc::new(Steps { notes: Mutex::default(), shared, cancelled: CancellationToken::new() });
+        let cancelled = CancellationToken::new();
+        let steps = Arc::new(Steps { notes: Mutex::default(), shared, owner, cancelled });
         let told = Arc::clone(&steps);
         let future = async move {
             let turn = tokio::select! {
@@ -127,6 +130,10 @@ impl LaunchSteps for Steps {
 
     fn progress(&self, text: &str) {
         self.note(Note::Progress(text.to_owned()));
+    }
+
+    fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
     }
 
     fn cancelled(&self) -> &CancellationToken {

@@ -20,6 +20,7 @@ impl Talk {
         let introduction = Introduction {
             legacy: RawJson::parse("{\"z\":1,\n\"a\":1.0}").unwrap(),
             modern: RawJson::parse("{\"y\":1,\n\"b\":1.0}").unwrap(),
+            owner: None,
         };
         let mut opening = Opening::new(era, &introduction, Arc::new(settings));
         let steps = opening.begin();

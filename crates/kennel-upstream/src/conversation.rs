@@ -12,25 +12,17 @@ use crate::wire::Wire;
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use kennel_exec::{Line, LineAssembler};
+use kennel_supervisor::Pipes;
 use kennel_wire::{Era, ErrorCode, ErrorObject, Frame, Id, Kind, Message};
 use std::sync::{Arc, OnceLock};
-use tokio::io::{AsyncRead, AsyncReadExt, DuplexStream};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 /// The exit code of a conversation that cannot go on: another attempt may succeed (`EX_TEMPFAIL`).
 const FAILED: i32 = 75;
 /// How much is read of standard input at once.
 const CHUNK: usize = 8 * 1024;
-
-/// The inner ends of the pipes of a process, and what asks it to end.
-pub(crate) struct Pipes {
-    pub(crate) stdin: DuplexStream,
-    pub(crate) stdout: DuplexStream,
-    pub(crate) stderr: DuplexStream,
-    pub(crate) term: CancellationToken,
-}
 
 /// Runs until standard input ends, until it is asked to end, or until the server cannot be talked to any more; returns the
 /// exit code. Whatever it has opened is closed with it, also when it is dropped.

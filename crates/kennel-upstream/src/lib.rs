@@ -30,7 +30,6 @@ mod address;
 mod answer;
 mod client;
 mod conversation;
-mod engine;
 mod error;
 mod events;
 mod exchange;
@@ -51,6 +50,6 @@ mod tls;
 mod wire;
 
 pub use error::UpstreamError;
-pub use launcher::{SourceFuture, UpstreamLauncher, UpstreamLauncherError};
+pub use launcher::{SourceFuture, UpstreamLauncher};
 pub use limits::Limits;
 pub use target::{Transport, Upstream};

@@ -10,6 +10,7 @@ mod lens;
 mod listen;
 mod member;
 mod names;
+mod offered;
 mod pages;
 mod presentation;
 mod route;
@@ -18,6 +19,7 @@ mod session;
 mod shelf;
 
 pub use member::{MemberSettings, Naming};
+pub use offered::{OfferedServer, OfferedTool};
 pub use presentation::{AsTheyAre, Presentation, Presented};
 pub use session::UnionSession;
 

@@ -75,6 +75,14 @@ impl UnionSession {
         Self(Arc::new(hold))
     }
 
+    pub(crate) fn union(&self) -> &Union {
+        &self.0.union
+    }
+
+    pub(crate) fn introduction(&self) -> &Introduction {
+        &self.0.introduction
+    }
+
     /// Its name on the wire.
     #[must_use]
     pub fn id(&self) -> &SessionId {
