@@ -1,0 +1,8 @@
+//! Code mode: an agent's Python runs in a locked-down box and calls the tools of all servers.
+//!
+//! This crate owns interpreters and the channel to them, the notebooks that use them, and what code sees of the
+//! servers. It knows the hub as a client does; how clients reach it is the gateway's affair.
+#![forbid(unsafe_code)]
+
+pub mod channel;
+pub mod engine;
