@@ -65,6 +65,15 @@ const STEPS: &[&str] = &[
     ) STRICT;
     CREATE INDEX audit_by_time ON audit (time);
     CREATE INDEX audit_by_server ON audit (server, time);",
+    // 3: saved tools
+    "CREATE TABLE saved_tools (
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        description TEXT NOT NULL,
+        source TEXT NOT NULL,
+        saved INTEGER NOT NULL,
+        PRIMARY KEY (owner, name)
+    ) STRICT;",
 ];
 
 /// The version that this Kennel writes.

@@ -8,8 +8,9 @@ use crate::file::Place;
 use crate::keeper::{Counts, Keeper, Report};
 use crate::limits::{Counters, Limits};
 use crate::queue::{Asked, CatalogChange, Queue, Request, SessionChange, Taken};
+use crate::saved::{Kept, SavedLimits, SavedTool};
 use crate::sessions::{Session, SessionKey};
-use crate::{audit, catalogs, sessions};
+use crate::{audit, catalogs, saved, sessions};
 use rusqlite::Connection;
 use std::fmt;
 use std::path::PathBuf;
@@ -114,6 +115,23 @@ impl Store {
     /// Forgets the sessions that were last used before this moment, and says how many.
     pub fn expire_sessions(&self, before: SystemTime) -> Answer<usize> {
         self.read(move |connection| sessions::expire(connection, before))
+    }
+
+    /// Keeps a tool of somebody, if they may have it beside their others.
+    pub fn save_tool(&self, tool: SavedTool, limits: SavedLimits) -> Answer<Kept> {
+        self.read(move |connection| saved::put(connection, &tool, limits))
+    }
+
+    /// The saved tools of an owner, or of all, by their names.
+    pub fn saved_tools(&self, owner: Option<&str>) -> Answer<Vec<SavedTool>> {
+        let owner = owner.map(ToOwned::to_owned);
+        self.read(move |connection| saved::all(connection, owner.as_deref()))
+    }
+
+    /// Forgets a saved tool, and says whether it was there.
+    pub fn remove_tool(&self, owner: &str, name: &str) -> Answer<bool> {
+        let (owner, name) = (owner.to_owned(), name.to_owned());
+        self.read(move |connection| saved::remove(connection, &owner, &name))
     }
 
     /// Adds a call to the audit log, unless too many wait to be written: then it is dropped and counted.

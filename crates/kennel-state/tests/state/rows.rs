@@ -1,7 +1,10 @@
 //! What is written is read again as it was.
 
 use crate::support::{Place, at, call, catalog, now, raw, said, session};
-use kennel_state::{Arguments, AuditFilter, AuditRow, Catalog, Limits, Offer, Outcome, SessionKey, StateError, Store};
+use kennel_state::{
+    Arguments, AuditFilter, AuditRow, Catalog, Kept, Limits, Offer, Outcome, SavedLimits, SavedTool, SessionKey,
+    StateError, Store,
+};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -256,4 +259,35 @@ proptest! {
         store.put_catalog("", catalog.clone());
         prop_assert_eq!(said(store.catalog("")), Some(catalog));
     }
+}
+
+#[test]
+fn saved_tools_are_kept_by_owner_within_bounds_and_found_after_a_restart() {
+    let place = Place::new();
+    let store = place.open();
+    let limits = SavedLimits { count: 2, bytes: 100 };
+    let tool = |owner: &str, name: &str, source: &str| SavedTool {
+        owner: owner.into(),
+        name: name.into(),
+        description: "é".into(),
+        source: source.into(),
+        saved: at(7),
+    };
+    let save = |tool: &SavedTool| said(store.save_tool(tool.clone(), limits));
+    assert_eq!(save(&tool("ann", "b", "def b(): pass")), Kept::Yes);
+    assert_eq!(save(&tool("ann", "a", "def a(): pass")), Kept::Yes);
+    assert_eq!(save(&tool("ann", "c", "def c(): pass")), Kept::TooMany);
+    assert_eq!(save(&tool("ann", "a", &"x".repeat(90))), Kept::TooLarge, "13 + 2 bytes are taken, 90 + 2 are too many");
+    assert_eq!(save(&tool("ann", "a", &"x".repeat(83))), Kept::Yes, "the one of the same name makes room");
+    assert_eq!(save(&tool("bob", "a", "def a(): return 1")), Kept::Yes, "others have room of their own");
+    drop(store);
+    let store = place.open();
+    let found = |owner| -> Vec<_> { said(store.saved_tools(owner)).into_iter().map(|tool| tool.name).collect() };
+    assert_eq!(said(store.saved_tools(Some("bob"))), [tool("bob", "a", "def a(): return 1")]);
+    assert_eq!(found(Some("ann")), ["a", "b"]);
+    assert_eq!(found(None), ["a", "b", "a"]);
+    assert!(said(store.remove_tool("ann", "a")));
+    assert!(!said(store.remove_tool("ann", "a")));
+    assert_eq!(found(Some("ann")), ["b"]);
+    assert_eq!(found(Some("bob")), ["a"]);
 }
