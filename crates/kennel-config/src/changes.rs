@@ -19,6 +19,8 @@ pub struct Changes {
     pub same: Vec<ServerName>,
     /// Whether a view is new, gone or different.
     pub views: bool,
+    /// Whether Python is run otherwise.
+    pub code: bool,
     /// Whether clients reach Kennel in another way, which takes another start of the gateway.
     pub gateway: bool,
 }
@@ -27,8 +29,12 @@ impl Changes {
     /// What has to be done to come from the old configuration to the new one.
     #[must_use]
     pub fn between(old: &Config, new: &Config) -> Self {
-        let mut changes =
-            Self { views: old.views != new.views, gateway: old.gateway != new.gateway, ..Self::default() };
+        let mut changes = Self {
+            views: old.views != new.views,
+            code: old.code != new.code,
+            gateway: old.gateway != new.gateway,
+            ..Self::default()
+        };
         // Relative paths mean something else from another place.
         let moved = old.directory != new.directory;
         for (name, server) in new.enabled() {
@@ -49,7 +55,7 @@ impl Changes {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let lists = [&self.added, &self.removed, &self.changed, &self.shown_otherwise];
-        lists.iter().all(|list| list.is_empty()) && !self.views && !self.gateway
+        lists.iter().all(|list| list.is_empty()) && !self.views && !self.code && !self.gateway
     }
 }
 

@@ -1,6 +1,7 @@
 //! Owns the whole of a configuration, and how a file becomes one.
 
 use crate::check::{Checker, Ownership};
+use crate::code::CodeSettings;
 use crate::defaults::with_defaults;
 use crate::fields::Fields;
 use crate::foreign;
@@ -30,6 +31,8 @@ pub struct Config {
     pub views: BTreeMap<ViewName, View>,
     /// How clients reach them.
     pub gateway: GatewaySettings,
+    /// How Python is run that calls their tools.
+    pub code: CodeSettings,
     /// The directory that relative paths in the file start from.
     pub directory: PathBuf,
     /// What somebody should know, though everything works.
@@ -93,6 +96,7 @@ impl Default for Config {
             servers: BTreeMap::new(),
             views: BTreeMap::new(),
             gateway: GatewaySettings::default(),
+            code: CodeSettings::default(),
             directory: PathBuf::new(),
             warnings: Vec::new(),
         }
@@ -130,6 +134,7 @@ fn read(text: &str, report: &mut Report<'_>) -> Config {
         servers: servers.iter().filter_map(server).collect(),
         views: views.iter().filter_map(view).collect(),
         gateway: GatewaySettings::read(fields.table("gateway")),
+        code: CodeSettings::read(fields.table("code")),
         ..Config::default()
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Era, Launch, Model, Start, Surface, Template, Transport, Value};
+
+use crate::{Approval, Era, Launch, Model, Start, Surface, Template, Transport, Value};
 use std::time::Duration;
 
 fn toml(text: &str) -> Config {
@@ -266,4 +267,19 @@ fn the_usual_file_is_in_the_users_own_directory() {
     assert_eq!(with(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c")]), Some("/c/kennel/kennel.toml".into()));
     assert_eq!(with(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "c")]), Some("/h/.config/kennel/kennel.toml".into()));
     assert_eq!(with(&[]), None);
+}
+
+#[test]
+fn code_is_read_and_its_times_go_together() {
+    let text = "[code]\ntimeout = 5\nmax-timeout = 600\nwarm = 0\napprove = 'ask'\n\
+                [views.a]\nsurface = 'code'\n[views.b]\ncode = true\napprove = 'deny'\n";
+    let config = Config::parse(text.as_bytes(), Path::new("kennel.toml")).unwrap();
+    assert_eq!((config.code.timeout.as_secs(), config.code.max_timeout.as_secs()), (5, 600));
+    assert_eq!((config.code.warm, config.code.approve, config.code.enabled), (0, Approval::Ask, true));
+    let (a, b) = (&config.views["a"], &config.views["b"]);
+    assert_eq!((a.surface, a.code, a.approve), (Surface::Code, false, None));
+    assert_eq!((b.surface, b.code, b.approve), (Surface::Full, true, Some(Approval::Deny)));
+    assert_eq!(Config::default().code.timeout.as_secs(), 30);
+    let error = Config::parse(b"[code]\ntimeout = 500\n", Path::new("kennel.toml")).unwrap_err().to_string();
+    assert!(error.contains("kennel.toml:2") && error.contains("code.timeout"), "{error}");
 }

@@ -1,5 +1,6 @@
 //! Owns what is known of the gateway and of views.
 
+use crate::code::Approval;
 use crate::fields::Fields;
 use crate::name::ServerName;
 use crate::pattern::ToolFilter;
@@ -77,6 +78,10 @@ pub struct View {
     pub tools: ToolFilter,
     /// How tools are shown.
     pub surface: Surface,
+    /// Whether its tools can be called from code, beside being shown.
+    pub code: bool,
+    /// Which tools run without asking somebody when code calls them; as for all code where nothing is said.
+    pub approve: Option<Approval>,
     /// What it is for.
     pub description: Option<String>,
 }
@@ -89,6 +94,8 @@ pub enum Surface {
     Full,
     /// One tool finds the others, and one calls them.
     Search,
+    /// A few tools run Python, which calls the others.
+    Code,
 }
 
 impl View {
@@ -106,8 +113,11 @@ impl View {
             tools: ToolFilter::read(fields.table("tools")),
             surface: match fields.text("surface") {
                 Some("search") => Surface::Search,
+                Some("code") => Surface::Code,
                 _ => Surface::Full,
             },
+            code: fields.boolean("code").unwrap_or(false),
+            approve: Approval::read(fields),
             description: fields.text("description").map(str::to_owned),
         }
     }

@@ -19,6 +19,7 @@
 mod changes;
 mod check;
 pub mod clients;
+mod code;
 mod config;
 mod defaults;
 mod fields;
@@ -41,6 +42,7 @@ mod tree;
 mod value;
 
 pub use changes::Changes;
+pub use code::{Approval, CodeSettings};
 pub use config::Config;
 pub use gateway::{Audit, GatewaySettings, Surface, View};
 pub use name::{LONGEST_NAME, NameError, ServerName, ViewName, name_like, names_for};

@@ -1,5 +1,7 @@
 //! Owns the checks that need more than one key: that a server can be reached, and that views name what there is.
 
+use crate::code::CodeSettings;
+use crate::fields::Fields;
 use crate::keys::SERVER;
 use crate::nearest::did_you_mean;
 use crate::problem::{Report, join};
@@ -25,10 +27,27 @@ pub(crate) fn check(root: &Node, report: &mut Report<'_>) {
         .flat_map(Node::items)
         .filter_map(Node::text)
         .collect();
+    if let Some(code) = section("code") {
+        timeouts(code, report);
+    }
     let Some(views) = section("views") else { return };
     for entry in views.value.entries() {
         view(entry, &join(&views.written, &entry.written), servers, &tags, report);
     }
+}
+
+/// A time that nobody may ask for cannot be what counts where nobody asks.
+fn timeouts(code: &Entry, report: &mut Report<'_>) {
+    let settings = CodeSettings::read(Fields::of(Some(&code.value)));
+    if settings.timeout <= settings.max_timeout {
+        return;
+    }
+    let Some(key) = code.value.entry("timeout").or_else(|| code.value.entry("max-timeout")) else { return };
+    let said = format!(
+        "`timeout` is {:?}, which is more than the {:?} of `max-timeout`",
+        settings.timeout, settings.max_timeout
+    );
+    report.problem(key.at, &join(&code.written, &key.written), said, Some("make them the same".to_owned()));
 }
 
 fn server(entry: &Entry, path: &str, report: &mut Report<'_>) {

@@ -7,9 +7,56 @@ const AUDITS: [Choice; 3] = [
     choice("digest", "who called what, when, with which outcome, and a digest of the arguments"),
     choice("text", "the arguments as well, with whatever secrets are in them"),
 ];
-const SURFACES: [Choice; 2] = [
+const SURFACES: [Choice; 3] = [
     choice("full", "all tools are listed"),
     choice("search", "two tools are listed: one that finds tools, and one that calls them"),
+    choice("code", "four tools are listed: they find and describe tools, and run Python that calls them"),
+];
+const APPROVALS: [Choice; 3] = [
+    choice("auto", "all tools run"),
+    choice("ask", "the client's user is asked about tools that do not say that they change nothing"),
+    choice("deny", "tools that do not say that they change nothing do not run"),
+];
+
+/// `[code]`
+pub(crate) const CODE: [Key; 11] = [
+    key("enabled", Kind::Boolean, "false", "Whether Python can be run that calls tools.").or("true"),
+    key(
+        "python",
+        Kind::Template,
+        r#""/usr/bin/python3""#,
+        "The interpreter, CPython 3.9 to 3.14; `python3` on the `PATH` where nothing is said.",
+    )
+    .known_as(&["interpreter"]),
+    key("warm", Kind::Count { least: 0 }, "4", "How many interpreters are kept ready, once code was first run.")
+        .or("2"),
+    key(
+        "timeout",
+        Kind::Number { zero: Zero::Refused },
+        "10",
+        "Seconds that code may run where its caller does not say.",
+    )
+    .or("30"),
+    key("max-timeout", Kind::Number { zero: Zero::Refused }, "600", "The most seconds that a caller may ask for.")
+        .or("120"),
+    key(
+        "yield-after",
+        Kind::Number { zero: Zero::Refused },
+        "5",
+        "Seconds after which a call returns what there is, while its code goes on.",
+    )
+    .or("15"),
+    key(
+        "idle-stop",
+        Kind::Number { zero: Zero::Refused },
+        "30",
+        "Minutes without code after which an interpreter is stopped, with its variables.",
+    )
+    .or("5"),
+    key("notebooks", Kind::Count { least: 1 }, "16", "How many interpreters there are at once.").or("128"),
+    key("calls", Kind::Count { least: 0 }, "100", "How many tools one piece of code may call.").or("1000"),
+    key("memory", Kind::Size, r#""1G""#, "Memory of each interpreter's box.").or(r#""512M""#),
+    key("approve", Kind::Choice(&APPROVALS), r#""ask""#, "Which tools run without asking somebody.").or(r#""auto""#),
 ];
 
 /// `[gateway]`
@@ -55,7 +102,7 @@ pub(crate) const GATEWAY: [Key; 7] = [
 ];
 
 /// `[views.NAME]`
-pub(crate) const VIEW: [Key; 5] = [
+pub(crate) const VIEW: [Key; 7] = [
     key(
         "servers",
         Kind::Texts,
@@ -70,6 +117,13 @@ pub(crate) const VIEW: [Key; 5] = [
     ),
     key("tools", Kind::Table(&VIEW_TOOLS), r#"{ "allow": ["*search*"] }"#, "Which tools are shown."),
     key("surface", Kind::Choice(&SURFACES), r#""search""#, "How tools are shown.").or(r#""full""#),
+    key("code", Kind::Boolean, "true", "Whether Python can be run as well that calls its tools.").or("false"),
+    key(
+        "approve",
+        Kind::Choice(&APPROVALS),
+        r#""ask""#,
+        "Which tools run without asking somebody when code calls them; as in `[code]` where nothing is said.",
+    ),
     key("description", Kind::Text, r#""For the daily work""#, "What it is for.").known_as(&["about"]),
 ];
 

@@ -5,7 +5,7 @@
 mod gateway;
 mod server;
 
-pub(crate) use gateway::{GATEWAY, VIEW};
+pub(crate) use gateway::{CODE, GATEWAY, VIEW};
 pub(crate) use server::SERVER;
 
 /// A key.
@@ -134,7 +134,7 @@ pub(crate) enum Form {
 }
 
 /// What is at the top of the file.
-pub(crate) const SECTIONS: [Section; 4] = [
+pub(crate) const SECTIONS: [Section; 5] = [
     Section {
         name: "servers",
         about: "The MCP servers by their names, which are in URLs and in names of tools.",
@@ -162,6 +162,13 @@ pub(crate) const SECTIONS: [Section; 4] = [
         keys: &GATEWAY,
         form: Form::Plain,
         elsewhere: &["serve", "listen"],
+    },
+    Section {
+        name: "code",
+        about: "How Python is run that calls tools.",
+        keys: &CODE,
+        form: Form::Plain,
+        elsewhere: &["code-mode", "python"],
     },
 ];
 

@@ -31,7 +31,7 @@ fn every_key_is_in_the_reference() {
     let page = repository_file("docs/serve.md");
     let schema = kennel_config::schema();
     let mut missing = Vec::new();
-    for section in ["servers", "views", "gateway"] {
+    for section in ["servers", "views", "gateway", "code"] {
         let section = &schema["properties"][section];
         let table = section.get("additionalProperties").filter(|each| each.is_object()).unwrap_or(section);
         for (key, below) in table["properties"].as_object().expect("a table has keys") {
