@@ -4,5 +4,12 @@
 //! servers. It knows the hub as a client does; how clients reach it is the gateway's affair.
 #![forbid(unsafe_code)]
 
+pub mod cell;
 pub mod channel;
 pub mod engine;
+pub mod output;
+pub mod results;
+mod settings;
+mod sync;
+
+pub use settings::{NotebookLimits, OutputLimits, RegistryLimits, ResultLimits, Settings};
