@@ -7,6 +7,7 @@
 pub mod cell;
 pub mod channel;
 pub mod engine;
+pub mod notebook;
 pub mod output;
 pub mod results;
 mod settings;

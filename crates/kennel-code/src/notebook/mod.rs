@@ -1,0 +1,155 @@
+//! Notebooks: which cell runs when, for how long, and what becomes of the interpreter.
+//!
+//! A notebook has a task of its own that takes an interpreter for its first cell, runs one cell after the other in it,
+//! stops what takes too long and takes a new interpreter where the old one has ended. What a cell asks its host for is
+//! the affair of a [`Host`].
+
+mod actor;
+mod asks;
+mod handle;
+mod host;
+mod live;
+mod loss;
+mod message;
+mod outcome;
+mod queue;
+mod registry;
+mod running;
+
+pub use handle::{CellHandle, Progress, Stage};
+pub use host::{
+    Ask, AskError, AskErrorKind, CallTool, CellContext, DescribeTools, Host, HostFuture, RemoveTool, SaveTool,
+    SearchTools,
+};
+pub use registry::{Registry, RegistryParts};
+
+use crate::cell::CellRequest;
+use crate::engine::CodeEngine;
+use crate::output::grouped;
+use crate::results::Results;
+use crate::settings::Settings;
+use actor::Actor;
+use queue::Queue;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+/// What notebooks are made of, shared by all.
+#[derive(Clone)]
+pub struct Parts {
+    /// Where interpreters come from.
+    pub engine: Arc<dyn CodeEngine>,
+    /// Who answers what cells ask for.
+    pub host: Arc<dyn Host>,
+    /// Where output is kept that is too long to be shown.
+    pub results: Arc<Results>,
+    /// The bounds.
+    pub settings: Arc<Settings>,
+    /// The number of the last cell.
+    pub cells: Arc<AtomicU64>,
+    /// The tasks of all notebooks.
+    pub tasks: TaskTracker,
+}
+
+/// One notebook. Dropping it ends what runs in it, and its interpreter.
+pub struct Notebook {
+    queue: Arc<Queue>,
+    closing: DropGuard,
+    task: JoinHandle<()>,
+}
+
+/// Why a cell was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Too many cells wait already.
+    #[error("{limit} cells wait in the notebook {session} already; wait for one, cancel one, or use another session")]
+    QueueFull {
+        /// The name of the notebook.
+        session: String,
+        /// How many may wait.
+        limit: usize,
+    },
+    /// The code is too long.
+    #[error("the code has {} bytes, and at most {} are run", grouped(*length as u64), grouped(*limit as u64))]
+    CodeTooLarge {
+        /// How long it is.
+        length: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// It asks for more time than there is.
+    #[error("a timeout of {} s is too long; the longest is {} s", .asked.as_secs_f64(), .limit.as_secs_f64())]
+    TimeoutTooLong {
+        /// What was asked for.
+        asked: Duration,
+        /// The longest.
+        limit: Duration,
+    },
+    /// All notebooks of the owner are at work.
+    #[error("all {limit} notebooks that one owner may have are at work; wait for a cell, or use one of them")]
+    OwnerFull {
+        /// How many an owner may have.
+        limit: usize,
+    },
+    /// All notebooks are at work.
+    #[error("all {limit} notebooks are at work; try again when one is idle")]
+    Full {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// Kennel is ending.
+    #[error("code mode is shutting down")]
+    Closed,
+}
+
+impl Notebook {
+    /// A notebook without an interpreter yet. Must be called within a tokio runtime.
+    #[must_use]
+    pub fn new(parts: &Parts, owner: &Arc<str>, session: &Arc<str>) -> Self {
+        Self::with_loss(parts, owner, session, None)
+    }
+
+    /// The same, for one whose state was lost before.
+    fn with_loss(parts: &Parts, owner: &Arc<str>, session: &Arc<str>, lost: Option<String>) -> Self {
+        let queue = Arc::new(Queue::new(Arc::clone(owner), Arc::clone(session), parts.settings.clone()));
+        let closing = CancellationToken::new();
+        let actor = Actor::new(parts.clone(), Arc::clone(&queue), closing.clone(), lost);
+        let task = parts.tasks.spawn(actor.run());
+        Self { queue, closing: closing.drop_guard(), task }
+    }
+
+    /// Runs a cell as soon as those before it are over.
+    pub fn run(&self, parts: &Parts, request: CellRequest) -> Result<CellHandle, RunError> {
+        self.queue.push(&parts.cells, request)
+    }
+
+    /// A cell by its id, if it is one of the last.
+    #[must_use]
+    pub fn cell(&self, id: &str) -> Option<CellHandle> {
+        self.queue.recent(id)
+    }
+
+    /// Since when no cell runs or waits; nothing where one does.
+    #[must_use]
+    pub fn idle_since(&self) -> Option<Instant> {
+        self.queue.idle_since()
+    }
+
+    /// Whether it has an interpreter now.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.queue.is_live()
+    }
+
+    /// Ends what runs in it, and waits until its interpreter is gone.
+    pub async fn end(self) {
+        drop(self.closing);
+        // A task that has panicked has dropped its interpreter as well.
+        let _ = self.task.await;
+    }
+}

@@ -1,0 +1,153 @@
+//! All notebooks, by whose they are and by name.
+
+use super::host::Host;
+use super::{CellHandle, Notebook, Parts, RunError};
+use crate::cell::CellRequest;
+use crate::engine::CodeEngine;
+use crate::results::Results;
+use crate::settings::Settings;
+use crate::sync::lock;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use tokio_util::task::TaskTracker;
+
+/// What a registry is made of.
+pub struct RegistryParts {
+    /// Where interpreters come from.
+    pub engine: Arc<dyn CodeEngine>,
+    /// Who answers what cells ask for.
+    pub host: Arc<dyn Host>,
+    /// Where output is kept that is too long to be shown.
+    pub results: Arc<Results>,
+}
+
+/// All notebooks. Dropping it ends them.
+pub struct Registry {
+    parts: Parts,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    notebooks: HashMap<Key, Notebook>,
+    /// Those that were closed to make room, so that their next cell says so. Oldest first.
+    made_room: VecDeque<Key>,
+    closed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    owner: Arc<str>,
+    name: Arc<str>,
+}
+
+impl Key {
+    fn new(owner: &str, name: &str) -> Self {
+        Self { owner: owner.into(), name: name.into() }
+    }
+}
+
+impl Registry {
+    /// Has no notebook yet.
+    #[must_use]
+    pub fn new(parts: RegistryParts, settings: Settings) -> Self {
+        let RegistryParts { engine, host, results } = parts;
+        let cells = Arc::new(AtomicU64::new(0));
+        let parts = Parts { engine, host, results, settings: Arc::new(settings), cells, tasks: TaskTracker::new() };
+        Self { parts, state: Mutex::default() }
+    }
+
+    /// Runs a cell in a notebook of an owner, which is made if there is none of that name. Must be called within a
+    /// tokio runtime.
+    pub fn run(&self, owner: &str, name: &str, request: CellRequest) -> Result<CellHandle, RunError> {
+        let key = Key::new(owner, name);
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Err(RunError::Closed);
+        }
+        if let Some(notebook) = state.notebooks.get(&key) {
+            return notebook.run(&self.parts, request);
+        }
+        state.make_room(&key, &self.parts.settings)?;
+        let before = state.made_room.len();
+        state.made_room.retain(|gone| *gone != key);
+        let lost = (state.made_room.len() < before).then(|| "closed to make room for other notebooks".to_owned());
+        let notebook = Notebook::with_loss(&self.parts, &key.owner, &key.name, lost);
+        let handle = notebook.run(&self.parts, request)?;
+        state.notebooks.insert(key, notebook);
+        Ok(handle)
+    }
+
+    /// A cell of an owner by its id, if it is one of the last of its notebook.
+    #[must_use]
+    pub fn cell(&self, owner: &str, id: &str) -> Option<CellHandle> {
+        let state = lock(&self.state);
+        let own = state.notebooks.iter().filter(|(key, _)| *key.owner == *owner);
+        own.map(|(_, notebook)| notebook).find_map(|notebook| notebook.cell(id))
+    }
+
+    /// Ends a notebook and waits until its interpreter is gone. Returns whether there was one.
+    pub async fn end(&self, owner: &str, name: &str) -> bool {
+        let notebook = {
+            let key = Key::new(owner, name);
+            let mut state = lock(&self.state);
+            state.made_room.retain(|gone| *gone != key);
+            state.notebooks.remove(&key)
+        };
+        match notebook {
+            Some(notebook) => {
+                notebook.end().await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Ends all notebooks and waits until their interpreters are gone. No cell is taken any more.
+    pub async fn shutdown(&self) {
+        {
+            let mut state = lock(&self.state);
+            state.closed = true;
+            state.notebooks.clear();
+        }
+        self.parts.tasks.close();
+        self.parts.tasks.wait().await;
+    }
+
+    /// How many notebooks there are, and how many of them have an interpreter.
+    #[must_use]
+    pub fn count(&self) -> (usize, usize) {
+        let state = lock(&self.state);
+        (state.notebooks.len(), state.notebooks.values().filter(|notebook| notebook.is_live()).count())
+    }
+}
+
+impl State {
+    /// Closes the notebook that has been idle longest, where there is no room for another one.
+    fn make_room(&mut self, key: &Key, settings: &Settings) -> Result<(), RunError> {
+        let limits = &settings.registry;
+        if self.notebooks.keys().filter(|other| other.owner == key.owner).count() >= limits.owner_notebooks {
+            let limit = limits.owner_notebooks;
+            self.close_one(|other| other.owner == key.owner, limits.remembered).ok_or(RunError::OwnerFull { limit })?;
+        }
+        if self.notebooks.len() >= limits.notebooks {
+            let limit = limits.notebooks;
+            self.close_one(|_| true, limits.remembered).ok_or(RunError::Full { limit })?;
+        }
+        Ok(())
+    }
+
+    fn close_one(&mut self, may: impl Fn(&Key) -> bool, remembered: usize) -> Option<()> {
+        let idle = self.notebooks.iter().filter(|(key, _)| may(key));
+        let idle = idle.filter_map(|(key, notebook)| Some((notebook.idle_since()?, key)));
+        let key = idle.min_by_key(|(since, _)| *since).map(|(_, key)| key.clone())?;
+        // Its task ends the interpreter.
+        self.notebooks.remove(&key);
+        self.made_room.push_back(key);
+        while self.made_room.len() > remembered {
+            self.made_room.pop_front();
+        }
+        Some(())
+    }
+}
