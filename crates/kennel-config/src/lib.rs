@@ -20,6 +20,7 @@ mod changes;
 mod check;
 pub mod clients;
 mod code;
+mod collection;
 mod config;
 mod defaults;
 mod fields;

@@ -26,6 +26,30 @@ pub enum ConfigError {
         /// How much is read.
         limit: u64,
     },
+    /// A directory holds more files than any collection of servers.
+    #[error("{} holds more than {limit} files of servers", directory.display())]
+    TooManyFiles {
+        /// The directory.
+        directory: PathBuf,
+        /// How many are read.
+        limit: usize,
+    },
+    /// A directory holds none.
+    #[error("{} holds no file of servers: none ends with .json, .jsonc or .toml", directory.display())]
+    Empty {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// Two files of a directory name the same thing.
+    #[error("{}: the {what} `{name}` is in a file before this one, too; rename or remove one of them", file.display())]
+    Twice {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The file that has it again.
+        file: PathBuf,
+    },
     /// The file says something that makes no sense; all of it is listed.
     #[error("{}", lines(problems))]
     Invalid {
@@ -40,7 +64,11 @@ impl ConfigError {
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Invalid { problems } => problems,
-            Self::Unreadable { .. } | Self::TooLarge { .. } => &[],
+            Self::Unreadable { .. }
+            | Self::TooLarge { .. }
+            | Self::TooManyFiles { .. }
+            | Self::Empty { .. }
+            | Self::Twice { .. } => &[],
         }
     }
 }
