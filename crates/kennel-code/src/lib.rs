@@ -6,6 +6,7 @@
 
 pub mod cell;
 pub mod channel;
+pub mod docs;
 pub mod engine;
 pub mod notebook;
 pub mod output;
