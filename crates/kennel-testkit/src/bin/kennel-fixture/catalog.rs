@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
+use crate::answers::Answers;
 use crate::era::Era;
 use crate::incoming::Failure;
 use crate::listed::{self, ListedTool};
@@ -22,6 +23,7 @@ pub(crate) struct Catalog {
     offer: Offer,
     tasks: TasksOffer,
     added: Mutex<Vec<String>>,
+    answers: Answers,
     page_size: Option<usize>,
 }
 
@@ -35,7 +37,7 @@ enum Offer {
 pub(crate) enum Found {
     /// One with code.
     Own(&'static Tool),
-    /// One of a file or an added one: it says what it was called with.
+    /// One of a file or an added one: [`Catalog::answer`] has its result.
     Plain,
 }
 
@@ -46,7 +48,8 @@ impl Catalog {
             ToolsOffer::Nothing => Offer::Nothing,
             ToolsOffer::File { path, server } => Offer::Listed(listed::read(path, server.as_deref())?),
         };
-        Ok(Self { offer, tasks: options.tasks, added: Mutex::default(), page_size: options.page_size })
+        let answers = options.answers.as_deref().map(Answers::read).transpose()?.unwrap_or_default();
+        Ok(Self { offer, tasks: options.tasks, added: Mutex::default(), answers, page_size: options.page_size })
     }
 
     /// Whether the server has the capability of tools.
@@ -63,6 +66,11 @@ impl Catalog {
             Offer::Listed(listed) => listed.iter().any(|tool| tool.name == name).then_some(Found::Plain),
         };
         found.or_else(|| self.added().iter().any(|added| added == name).then_some(Found::Plain))
+    }
+
+    /// The result of a call of a plain tool.
+    pub(crate) fn answer(&self, tool: &str, arguments: &str) -> String {
+        self.answers.result(tool, arguments)
     }
 
     /// Adds a tool; false if there are too many.

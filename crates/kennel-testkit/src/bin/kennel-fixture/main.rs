@@ -7,6 +7,7 @@
 //! 2026-07-28 in [`modern`], and [`receive`] brings each line to the one that the process speaks. What they serve (tools,
 //! resources, prompts) knows nothing of protocol versions; how a tool asks the client in either is in [`dialogue`].
 
+mod answers;
 mod arguments;
 mod calls;
 mod catalog;

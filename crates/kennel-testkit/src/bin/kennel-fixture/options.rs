@@ -28,6 +28,8 @@ pub(crate) struct Options {
     pub(crate) newest: Version,
     /// `--no-tools-capability`: whether it has tools at all.
     pub(crate) tools: ToolsOffer,
+    /// `--answers FILE`: what tools of a JSONL file answer; see the module `answers`.
+    pub(crate) answers: Option<PathBuf>,
     /// `--page-size N`: how many tools a page of `tools/list` has.
     pub(crate) page_size: Option<usize>,
     /// `--start-delay-ms N`, `--exit-at-start CODE`.
@@ -102,6 +104,7 @@ impl Mode {
                 "--crash-after" => options.crash_after = Some(number(&option, &value()?)?),
                 "--state-dir" => options.state_dir = Some(value()?.into()),
                 "--record" => options.record = Some(value()?.into()),
+                "--answers" => options.answers = Some(value()?.into()),
                 "--tools-file" => tools_file = Some(value()?),
                 "--tools-server" => tools_server = Some(value()?),
                 _ => return Err(format!("there is no option `{option}`; see the module `options` of kennel-fixture")),
@@ -127,6 +130,7 @@ impl Default for Options {
             tasks: TasksOffer::Nothing,
             newest: version::NEWEST,
             tools: ToolsOffer::Own,
+            answers: None,
             page_size: None,
             start: Start::Now,
             at_end: AtEnd::Exit,

@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use crate::arguments::Arguments;
 use crate::calls::{self, Order, Reply};
 use crate::catalog::Found;
-use crate::content;
 use crate::era::Era;
 use crate::incoming::Failure;
 use crate::options::TasksOffer;
@@ -150,7 +149,7 @@ fn call_tool(server: &Arc<Server>, id: &str, params: &str) -> Result<(), Failure
             calls::start(server, tool.run, &Order { id, arguments, progress_token, reply: Reply::Plain }, None)
         }
         Some(Found::Plain) => {
-            server.output.result(id, &content::text(format!("{} {arguments}", params.name)));
+            server.output.result(id, &server.catalog.answer(&params.name, arguments));
             Ok(())
         }
         None => Err(Failure::invalid_params(format_args!("there is no tool `{}`", params.name))),

@@ -26,7 +26,7 @@ use crate::incoming::Failure;
 use crate::options::TasksOffer;
 use crate::server::Server;
 use crate::tools::{TaskSupport, Tool, echo};
-use crate::{completion, content, prompts, resources};
+use crate::{completion, prompts, resources};
 use exchange::Exchange;
 use meta::{Meta, VERSION};
 
@@ -136,7 +136,7 @@ impl Request<'_> {
         match server.catalog.find(name) {
             Some(Found::Own(tool)) if tool.name == echo::NAME => self.complete(&echo::run(self.arguments())?),
             Some(Found::Own(tool)) => return self.run(tool),
-            Some(Found::Plain) => self.complete(&content::text(format!("{name} {}", self.arguments()))),
+            Some(Found::Plain) => self.complete(&server.catalog.answer(name, self.arguments())),
             None => return Err(Failure::invalid_params(format_args!("there is no tool `{name}`"))),
         }
         Ok(())
