@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex};
 
 /// How many kinds of clients a server's lists are kept ready for.
 const MOST_SHELVES: usize = 8;
+/// How much of what a server says of itself is told where it is one of many.
+const LONGEST_ABOUT: usize = 400;
 
 /// Whether names say which server they are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +75,23 @@ impl Member {
         let Some(offer) = self.hub.core().book.offer_to(introduction) else { return false };
         let has = |introduced: &Introduced| introduced.has_capability(list.capability());
         offer.lists.contains_key(&list) || !offer.introduction.as_ref().is_some_and(has)
+    }
+
+    /// What it is for: as it is described, or else as it says itself, as far as that is known.
+    pub(crate) fn about(&self, introduction: &Introduction) -> Option<String> {
+        if self.description.is_some() {
+            return self.description.clone();
+        }
+        let offer = self.hub.core().book.offer_to(introduction)?;
+        let said = offer.introduction.as_ref()?.initialized(&self.name).members();
+        let (_, instructions) = said.into_iter().find(|(name, _)| name == "instructions")?;
+        let instructions: String = serde_json::from_slice(instructions.as_bytes()).ok()?;
+        let words: Vec<&str> = instructions.split_whitespace().collect();
+        let mut about: String = words.join(" ").chars().take(LONGEST_ABOUT).collect();
+        if about.len() < instructions.len() && about.chars().count() == LONGEST_ABOUT {
+            about.push('…');
+        }
+        Some(about).filter(|about| !about.is_empty())
     }
 
     /// How clients call what the server calls so.

@@ -291,7 +291,7 @@ impl Union {
         } else {
             let server = json!({ "name": "kennel", "title": "Kennel", "version": env!("CARGO_PKG_VERSION") });
             told.push(("serverInfo".to_owned(), raw(server)));
-            told.push(("instructions".to_owned(), RawJson::string(&self.instructions())));
+            told.push(("instructions".to_owned(), RawJson::string(&self.instructions(&Introduction::plain()))));
         }
         RawJson::object(told.iter().map(|(name, value)| (name.as_str(), value)))
     }
@@ -309,7 +309,7 @@ impl Union {
         Some(introduced.members().into_iter().filter(|(name, _)| is_told(name)).collect())
     }
 
-    fn instructions(&self) -> String {
+    fn instructions(&self, introduction: &Introduction) -> String {
         /// What is worth a client's attention.
         const LONGEST: usize = 4000;
         let mut text = String::from(match self.0.settings.naming {
@@ -317,8 +317,8 @@ impl Union {
             Naming::Own => "The server:",
         });
         for member in self.members().values() {
-            let line = match &member.description {
-                Some(description) => format!("\n- {}: {description}", member.name),
+            let line = match member.about(introduction) {
+                Some(about) => format!("\n- {}: {about}", member.name),
                 None => format!("\n- {}", member.name),
             };
             if text.len() + line.len() > LONGEST {

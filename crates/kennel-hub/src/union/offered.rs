@@ -73,24 +73,9 @@ impl UnionSession {
         }
         let offered = members.values().map(|member| OfferedServer {
             name: Arc::clone(&member.name),
-            description: member.description.clone(),
+            description: member.about(introduction),
             shelf: member.shelf(introduction),
         });
         offered.collect()
-    }
-
-    /// The tools that a question means, the best first, each by its server and its name without that: at most `limit`,
-    /// of servers that are wanted.
-    pub async fn find(
-        &self,
-        question: &str,
-        limit: usize,
-        is_wanted: impl Fn(&str) -> bool + Send + 'static,
-    ) -> Vec<(Arc<str>, String)> {
-        // What is not known cannot be found.
-        self.offered().await;
-        let (union, introduction, question) = (self.union().clone(), self.introduction().clone(), question.to_owned());
-        let found = tokio::task::spawn_blocking(move || union.0.hits(&introduction, &question, limit, is_wanted));
-        found.await.unwrap_or_default()
     }
 }

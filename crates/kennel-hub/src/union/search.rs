@@ -112,23 +112,6 @@ impl Core {
     }
 }
 
-impl Core {
-    /// The tools that a question means, each by its server and its name without that.
-    pub(crate) fn hits(
-        &self,
-        introduction: &Introduction,
-        question: &str,
-        limit: usize,
-        is_wanted: impl Fn(&str) -> bool,
-    ) -> Vec<(Arc<str>, String)> {
-        let members = Arc::clone(&lock(&self.members));
-        let mut held = lock(&self.finder.0);
-        held.update(&members, introduction);
-        let hits = held.index.search_where(question, limit, |server, _| is_wanted(server));
-        hits.iter().map(|hit| (hit.server.into(), hit.name.to_owned())).collect()
-    }
-}
-
 impl Indexed {
     /// Brings it up to date with what servers offer.
     fn update(&mut self, members: &Members, introduction: &Introduction) {

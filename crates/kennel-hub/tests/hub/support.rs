@@ -34,6 +34,8 @@ pub(crate) struct Profile {
     pub(crate) is_shy: bool,
     /// Lists that it answers by itself, whoever asks, with their results by the method.
     pub(crate) lists: Vec<(&'static str, Value)>,
+    /// What it says of itself.
+    pub(crate) instructions: &'static str,
 }
 
 impl Profile {
@@ -53,6 +55,7 @@ impl Default for Profile {
             era: Era::Legacy,
             is_shy: false,
             lists: Vec::new(),
+            instructions: "",
         }
     }
 }
@@ -258,6 +261,7 @@ async fn reply(profile: &Profile, child: &mut Child, line: &str) {
             "protocolVersion": profile.version,
             "capabilities": profile.capabilities,
             "serverInfo": { "name": "fake", "version": "1" },
+            "instructions": profile.instructions,
         }),
         Some("tools/list") => {
             let page = message["params"]["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0_usize);

@@ -1,7 +1,7 @@
 //! Many servers as one, for clients with sessions: who is called, with what, and what comes back.
 
-use crate::support::{parse, settle};
-use crate::union_support::{House, called, list, tool_names};
+use crate::support::{Profile, parse, settle};
+use crate::union_support::{House, called, list, scene_of, tool_names, with_tools};
 use kennel_hub::{Mailbox, MailboxLimits, OutgoingKind, ProcessModel};
 use serde_json::{Value, json};
 
@@ -235,5 +235,25 @@ async fn the_end_of_a_session_ends_what_served_it_alone() {
     settle().await;
     assert_eq!(house.live(), 0);
     house.starts_nothing().await;
+    house.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_servers_say_of_themselves_is_told_once_it_is_known() {
+    let talkative = |instructions| Profile { instructions, ..with_tools(&["x"]) };
+    let long: &'static str = Box::leak(["word"; 200].join("\n").into_boxed_str());
+    let house = House::new(vec![
+        ("a", scene_of(ProcessModel::Shared, talkative("Reads\n\n files."))),
+        ("b", scene_of(ProcessModel::Shared, talkative(long))),
+        ("c", scene_of(ProcessModel::Shared, talkative(""))),
+    ]);
+    let client = house.client().await;
+    list(&client, "tools/list").await;
+    let instructions = house.client().await.introduction["result"]["instructions"].as_str().unwrap().to_owned();
+    let lines: Vec<&str> = instructions.lines().collect();
+    assert_eq!(lines[1], "- a: Reads files.");
+    assert!(lines[2].starts_with("- b: word word") && lines[2].ends_with('…') && lines[2].len() < 450, "{}", lines[2]);
+    assert_eq!(lines[3], "- c");
+    drop(client);
     house.end().await;
 }
