@@ -6,6 +6,7 @@ use kennel_jail::{ExitReport, Walls};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::future::Future;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -78,6 +79,12 @@ pub struct Command {
     pub cwd: Option<PathBuf>,
     /// When to end the process, counted from its start.
     pub deadline: Option<Duration>,
+    /// Whether it gets a channel as its descriptor [`CHANNEL`](kennel_jail::CHANNEL): one end of a pair of sockets that keep message boundaries.
+    ///
+    /// In a box with a filter of system calls only `sendmsg` and `recvmsg` can use that descriptor, and nothing can
+    /// close or copy it, so that code which does not know of it does it no harm. The process decides whether programs
+    /// that it executes inherit it.
+    pub channel: bool,
 }
 
 /// A process running in a box.
@@ -88,6 +95,8 @@ pub struct BoxProcess {
     pub stdout: Pin<Box<dyn AsyncRead + Send>>,
     /// The process's standard error.
     pub stderr: Pin<Box<dyn AsyncRead + Send>>,
+    /// The outer end of its channel, if one was asked for; the kernel says with each packet which process has sent it.
+    pub channel: Option<OwnedFd>,
     /// Signals it and awaits its end.
     pub handle: Arc<dyn ProcessHandle>,
 }

@@ -22,11 +22,11 @@ pub use engine::{BoxProcess, Capabilities, Command, Engine, EngineFuture, Engine
 pub use environment::HostView;
 pub use error::BoxError;
 pub use inference::{Inferred, infer};
-pub use kennel_jail::{Access, ExitCause, ExitReport, ExitStatus, Network, Wall, Walls};
+pub use kennel_jail::{Access, CHANNEL, ExitCause, ExitReport, ExitStatus, Network, Wall, Walls};
 pub use mounts::{CheckedPath, MountRules};
 pub use native::NativeEngine;
 pub use plan::BoxPlan;
 pub use profile::Profile;
 pub use size::{Size, SizeError};
-pub use spec::{AccessMode, BoxSpec, MountSpec};
+pub use spec::{AccessMode, BoxSpec, MountSpec, ScratchSpec};
 pub use waitable::Waitable;

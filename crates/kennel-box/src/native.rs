@@ -8,8 +8,10 @@ use crate::plan::BoxPlan;
 use crate::spec::BoxSpec;
 use crate::waitable::Waitable;
 use kennel_jail::{
-    Channel, ExitCause, ExitReport, Helper, Isolation, JailError, JailEvent, Leftovers, Remains, Stream, Walls,
+    CHANNEL, Channel, ExitCause, ExitReport, Helper, Isolation, JailError, JailEvent, Leftovers, Remains, Stream, Walls,
 };
+use rustix::net::sockopt::set_socket_passcred;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -178,15 +180,26 @@ impl NativeBox {
             processes.running.insert(process, exit);
             process
         };
+        if command.channel && self.plan.limits.open_files <= CHANNEL.into() {
+            let problem =
+                format!("is {}, but a process with a channel needs more than {CHANNEL}", self.plan.limits.open_files);
+            return Err(BoxError::field("fds", problem));
+        }
+        let (channel, their_channel) = if command.channel { Some(channel_pair()?) } else { None }.unzip();
         let streams = [&their_stdin, &their_stdout, &their_stderr].map(|end| Stream::Descriptor(end.as_fd()));
-        self.line.channel.get_ref().start(process, &self.plan.process_spec(command), &streams)?;
+        let (line, spec) = (self.line.channel.get_ref(), self.plan.process_spec(command));
+        match &their_channel {
+            Some(end) => line.start_with_channel(process, &spec, &streams, end.as_fd())?,
+            None => line.start(process, &spec, &streams)?,
+        }
         // The box has its own copies now; ours would keep the pipes from ever ending.
-        drop((their_stdin, their_stdout, their_stderr));
+        drop((their_stdin, their_stdout, their_stderr, their_channel));
         starting.await.map_err(|_| JailError::BoxEnded)??;
         Ok(BoxProcess {
             stdin: Box::pin(pipe::Sender::from_owned_fd(stdin).map_err(JailError::from)?),
             stdout: receiver(stdout)?,
             stderr: receiver(stderr)?,
+            channel,
             handle: Arc::new(NativeProcess { line: Arc::clone(&self.line), process, report }),
         })
     }
@@ -298,6 +311,15 @@ impl Processes {
 
 fn receiver(end: OwnedFd) -> Result<Pin<Box<pipe::Receiver>>, BoxError> {
     Ok(Box::pin(pipe::Receiver::from_owned_fd(end).map_err(JailError::from)?))
+}
+
+/// Both ends of a process's channel, Kennel's first.
+fn channel_pair() -> Result<(OwnedFd, OwnedFd), BoxError> {
+    let (ours, theirs) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).map_err(io)?;
+    // Before anything is sent: a packet that was sent earlier would have no sender.
+    set_socket_passcred(&ours, true).map_err(io)?;
+    Ok((ours, theirs))
 }
 
 fn io(errno: rustix::io::Errno) -> BoxError {

@@ -1,7 +1,8 @@
 //! Where in a box something may be.
 
 use crate::error::BoxError;
-use kennel_jail::{Access, Grant, SYSTEM};
+use crate::size::Size;
+use kennel_jail::{Access, Grant, INNER_HOME, SYSTEM};
 use std::path::{Component, Path};
 
 /// Whether a path of the host is in the box what it is outside.
@@ -55,6 +56,26 @@ pub(crate) fn check_not_in_system(target: &Path, source: &Path) -> Result<(), Bo
         let problem =
             format!("is `{}`, but nothing can be added to the base system; choose another place", target.display());
         return Err(BoxError::field("mount_path", problem));
+    }
+    Ok(())
+}
+
+/// The least that a place of a box's own holds.
+pub(crate) const LEAST_SCRATCH: Size = Size::kibibytes(4);
+
+/// Refuses a place of the box's own where it cannot be made or would be hidden.
+pub(crate) fn check_scratch(path: &Path, size: Size, grants: &[Grant]) -> Result<(), BoxError> {
+    let refuse = |problem: &str| BoxError::field("scratch", format!("has `{}`, {problem}", path.display()));
+    let taken = ["/proc", "/dev", "/etc", "/sys"].into_iter().chain(SYSTEM).any(|own| path.starts_with(own));
+    let present = ["/", "/home", "/tmp", "/var/tmp", INNER_HOME].iter().any(|own| path == Path::new(own));
+    if !is_plain(path) || taken || present {
+        return Err(refuse("but a place must be absolute, without `..`, and none that the box or the base system has"));
+    }
+    if let Some(grant) = grants.iter().find(|grant| path.starts_with(&grant.target)) {
+        return Err(refuse(&format!("which is in `{}`, a path of the host", grant.target.display())));
+    }
+    if size < LEAST_SCRATCH {
+        return Err(refuse(&format!("whose size is {size}, but must be at least {LEAST_SCRATCH}")));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::engine::{Command, EngineKind};
 use crate::error::BoxError;
 use crate::mounts::CheckedPath;
-use kennel_jail::{Grant, Isolation, JailSpec, Limits, Network, ProcessSpec, Wall};
+use kennel_jail::{Grant, Isolation, JailSpec, Limits, Network, ProcessSpec, ScratchPlace, Wall};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub struct BoxPlan {
     pub engine: EngineKind,
     /// The paths the box sees beside its base.
     pub grants: Vec<Grant>,
+    /// Empty places beside those that every box has.
+    pub scratch: Vec<ScratchPlace>,
     /// What the box may use up.
     pub limits: Limits,
     /// What it sees of the network.
@@ -49,6 +51,13 @@ impl BoxPlan {
 
     /// Refuses a way to make the box in which it would not be what the plan says.
     pub fn check_isolation(&self, isolation: Isolation) -> Result<(), BoxError> {
+        if let Some(place) = self.scratch.first().filter(|_| isolation != Isolation::Full) {
+            let place = place.path.display();
+            return Err(BoxError::field(
+                "scratch",
+                format!("has `{place}`, but only a box with namespaces has places of its own"),
+            ));
+        }
         let moved = self.grants.iter().find(|grant| grant.source != grant.target);
         match moved {
             Some(grant) if isolation == Isolation::Fenced => {
@@ -68,6 +77,7 @@ impl BoxPlan {
         JailSpec {
             network: self.network,
             grants: self.grants.clone(),
+            scratch: self.scratch.clone(),
             limits: self.limits,
             writable_root: self.writable_root,
             accept_missing: self.accept_missing.clone(),

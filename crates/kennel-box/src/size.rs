@@ -11,6 +11,12 @@ pub struct Size(u64);
 const UNITS: [(char, u64); 4] = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30), ('T', 1 << 40)];
 
 impl Size {
+    /// So many kibibytes.
+    #[must_use]
+    pub const fn kibibytes(count: u64) -> Self {
+        Self(count << 10)
+    }
+
     /// So many mebibytes.
     #[must_use]
     pub const fn mebibytes(count: u64) -> Self {

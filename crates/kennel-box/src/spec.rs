@@ -4,12 +4,14 @@ use crate::engine::EngineKind;
 use crate::environment::{self, HostView};
 use crate::error::BoxError;
 use crate::mounts::MountRules;
-use crate::places::{add_grant, check_not_in_system, check_target, is_plain, is_same_place};
+use crate::places::{
+    LEAST_SCRATCH, add_grant, check_not_in_system, check_scratch, check_target, is_plain, is_same_place,
+};
 use crate::plan::BoxPlan;
 use crate::profile::Profile;
 use crate::size::Size;
 use crate::toolchain;
-use kennel_jail::{Access, Grant, INNER_HOME, Limits, Network, Wall};
+use kennel_jail::{Access, Grant, INNER_HOME, Limits, Network, ScratchPlace, Wall};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,6 +52,8 @@ pub struct BoxSpec {
     pub fds: Option<u64>,
     /// What `/tmp`, `/var/tmp` and the home directory may hold, each.
     pub tmp_size: Option<Size>,
+    /// Empty directories of the box's own, beside those that every box has.
+    pub scratch: Vec<ScratchSpec>,
     /// Whether the root of the box is sealed.
     pub read_only_rootfs: Option<bool>,
     /// Seconds after which a process is ended; the profile's maximum at most.
@@ -70,6 +74,16 @@ pub struct MountSpec {
     /// Whether it can be changed.
     #[serde(default)]
     pub mode: AccessMode,
+}
+
+/// An empty, writable directory that is gone with the box.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScratchSpec {
+    /// The path inside.
+    pub path: PathBuf,
+    /// What it may hold.
+    pub size: Size,
 }
 
 /// Whether a mount can be changed.
@@ -97,6 +111,8 @@ const DEFAULT_MOUNT_PATH: &str = "/workspace";
 const DEFAULT_OPEN_FILES: u64 = 1024;
 const DEFAULT_SCRATCH: Size = Size::mebibytes(64);
 const LEAST_MEMORY: Size = Size::mebibytes(32);
+/// The most places of its own that a box has beside those that every box has.
+const MOST_SCRATCH_PLACES: usize = 16;
 const MOST_CPUS: f64 = 1024.0;
 /// The most of a limit that any kernel takes.
 const MOST_PIDS: u32 = 4_194_304;
@@ -139,6 +155,7 @@ impl BoxSpec {
             engine: self.engine,
             env: environment::build(self.engine, host, &toolchains, &self.env)?,
             cwd: self.working_directory(host, &grants)?,
+            scratch: self.scratch_places(&grants)?,
             grants,
             limits,
             network: self.network.unwrap_or(values.network),
@@ -156,6 +173,22 @@ impl BoxSpec {
             mode: self.mode.unwrap_or(mode),
         });
         project.chain(self.mounts.iter().cloned()).collect()
+    }
+
+    fn scratch_places(&self, grants: &[Grant]) -> Result<Vec<ScratchPlace>, BoxError> {
+        if self.scratch.len() > MOST_SCRATCH_PLACES {
+            let problem = format!("has {} places, but a box has {MOST_SCRATCH_PLACES} at most", self.scratch.len());
+            return Err(BoxError::field("scratch", problem));
+        }
+        let mut places: Vec<ScratchPlace> = Vec::new();
+        for ScratchSpec { path, size } in &self.scratch {
+            check_scratch(path, *size, grants)?;
+            if places.iter().any(|place| place.path == *path) {
+                return Err(BoxError::field("scratch", format!("has `{}` twice", path.display())));
+            }
+            places.push(ScratchPlace { path: path.clone(), size: size.bytes() });
+        }
+        Ok(places)
     }
 
     fn limits(&self) -> Result<Limits, BoxError> {
@@ -182,8 +215,8 @@ impl BoxSpec {
             return Err(BoxError::field("fds", format!("is {open_files}, but a program needs at least 16")));
         }
         let scratch = self.tmp_size.unwrap_or(DEFAULT_SCRATCH);
-        if scratch.bytes() < 4096 {
-            return Err(BoxError::field("tmp_size", format!("is {scratch}, but must be at least 4K")));
+        if scratch < LEAST_SCRATCH {
+            return Err(BoxError::field("tmp_size", format!("is {scratch}, but must be at least {LEAST_SCRATCH}")));
         }
         Ok(Limits { memory: memory.bytes(), pids, milli_cpus, open_files, scratch: scratch.bytes() })
     }
@@ -202,6 +235,7 @@ impl BoxSpec {
         }
         let visible = |path: &Path| {
             grants.iter().any(|grant| path.starts_with(&grant.target))
+                || self.scratch.iter().any(|scratch| path.starts_with(&scratch.path))
                 || ["/tmp", INNER_HOME, "/usr"].iter().any(|own| path.starts_with(own))
         };
         match &self.workdir {

@@ -169,3 +169,21 @@ fn the_shorter_deadline_counts() {
     assert_eq!(with(Some(Duration::from_millis(5))), Some(5));
     assert_eq!(with(Some(Duration::from_mins(1))), Some(2000));
 }
+
+#[test]
+fn places_of_its_own_are_checked() {
+    let place = |path: &str, size| ScratchSpec { path: path.into(), size: Size::kibibytes(size) };
+    let of = |scratch| BoxSpec { scratch, ..BoxSpec::default() };
+    let plan = plan(&of(vec![place("/workspace", 8), place("/tmp/deeper", 4)])).unwrap();
+    assert_eq!(plan.scratch.iter().map(|place| place.size).collect::<Vec<_>>(), [8192, 4096]);
+    for path in ["relative", "/", "/tmp", "/home", INNER_HOME, "/a/../b", "/etc/x", "/usr/x", "/dev/shm", "/proc"] {
+        let problem = problem(&of(vec![place(path, 8)]));
+        assert!(problem.contains("`scratch`") && problem.contains(&format!("`{path}`")), "{problem}");
+    }
+    assert!(problem(&of(vec![place("/a", 3)])).contains("at least 4K"));
+    assert!(problem(&of(vec![place("/a", 4), place("/a", 8)])).contains("twice"));
+    assert!(problem(&of((0..17).map(|number| place(&format!("/{number}"), 4)).collect())).contains("16 at most"));
+    let project = tempfile::tempdir().unwrap();
+    let spec = BoxSpec { host_path: Some(project.path().into()), ..of(vec![place("/workspace/x", 4)]) };
+    assert!(problem(&spec).contains("`/workspace`, a path of the host"), "{}", problem(&spec));
+}

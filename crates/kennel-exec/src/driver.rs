@@ -88,7 +88,7 @@ async fn live(
     child: BoxProcess,
     started: oneshot::Sender<Result<(), StartError>>,
 ) -> ExitReport {
-    let BoxProcess { stdin, stdout, stderr, handle } = child;
+    let BoxProcess { stdin, stdout, stderr, handle, .. } = child;
     let last_call = CancellationToken::new();
     let mut pumps = JoinSet::new();
     let pump = |stream, pipe| Pump::new(Arc::clone(process), stream, pipe, last_call.clone()).run();

@@ -154,6 +154,28 @@ pub enum JailEvent {
 impl Channel {
     /// Asks for a process; an event with the same number follows.
     pub fn start(&self, process: u32, spec: &ProcessSpec, streams: &[Stream<'_>; 3]) -> Result<(), JailError> {
+        self.request_start(process, spec, streams, None)
+    }
+
+    /// Asks for a process that has the given socket as its descriptor [`CHANNEL`](crate::CHANNEL), out of reach of all but `sendmsg` and
+    /// `recvmsg` where the box has a filter at all; an event with the same number follows.
+    pub fn start_with_channel(
+        &self,
+        process: u32,
+        spec: &ProcessSpec,
+        streams: &[Stream<'_>; 3],
+        channel: BorrowedFd<'_>,
+    ) -> Result<(), JailError> {
+        self.request_start(process, spec, streams, Some(channel))
+    }
+
+    fn request_start(
+        &self,
+        process: u32,
+        spec: &ProcessSpec,
+        streams: &[Stream<'_>; 3],
+        channel: Option<BorrowedFd<'_>>,
+    ) -> Result<(), JailError> {
         let spec = wire::store(spec)?;
         let stdio = streams.each_ref().map(|stream| match stream {
             Stream::Descriptor(_) => Stdio::Passed,
@@ -164,8 +186,8 @@ impl Channel {
             Stream::Terminal => None,
         });
         let passed = passed.inspect(|stream| open_to_all(*stream));
-        let descriptors = [spec.as_fd()].into_iter().chain(passed).collect::<Vec<_>>();
-        self.send(&Request::Start { process, stdio }, &descriptors)
+        let descriptors = [spec.as_fd()].into_iter().chain(passed).chain(channel).collect::<Vec<_>>();
+        self.send(&Request::Start { process, stdio, channel: channel.is_some() }, &descriptors)
     }
 
     /// Sends a signal to one process, or to every process in the box.

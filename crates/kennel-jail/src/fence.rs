@@ -30,6 +30,7 @@ impl Fence {
     pub(crate) fn around_root(spec: &JailSpec) -> Self {
         let root = PathBuf::from("/");
         let own = WRITABLE.iter().map(PathBuf::from).chain(spec.writable_root.then(|| root.clone()));
+        let own = own.chain(spec.scratch.iter().map(|place| place.path.clone()));
         let writable = own.chain(targets(spec, spec::Access::ReadWrite)).collect();
         Self { readable: vec![root], devices: vec!["/dev".into()], writable }
     }

@@ -101,7 +101,7 @@ fn build(channel: &OwnedFd, init: Init<'_>) -> Result<Ready, StageError> {
                 become_user(INNER_ID).in_stage(Stage::Identity, "")?;
             }
             enter_namespaces(init.spec.network)?;
-            root::enter(base, grants, &init.spec.limits, init.spec.writable_root)?;
+            root::enter(base, grants, init.spec)?;
             (init.walls.landlock.map(|_| Fence::around_root(init.spec)), None)
         }
         Inside::Host { scratch, becomes_user } => {

@@ -8,12 +8,14 @@
 //! again as a tiny single-threaded process that clones boxes on request; and the init of each box. They talk in
 //! datagrams over inherited descriptors; nothing is ever put on a command line.
 
+mod assembler;
 mod base;
 mod census;
 mod cgroup;
 mod client;
 mod error;
 mod fence;
+mod guard;
 mod helper;
 mod hierarchy;
 mod init;
@@ -34,9 +36,10 @@ mod workshop;
 pub use base::SYSTEM;
 pub use client::{Channel, Helper, Jail, JailEvent, Leftovers, Remains, Stream, run_if_helper};
 pub use error::{JailError, Stage, StageError};
+pub use guard::CHANNEL;
 pub use report::{ExitCause, ExitReport, ExitStatus};
 pub use spec::{
     Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, ProcessSpec,
-    TerminalSettings, Wall, Walls,
+    ScratchPlace, TerminalSettings, Wall, Walls,
 };
 pub use sys::landlock_version;

@@ -3,7 +3,9 @@
 use crate::census;
 use crate::error::{InStage, Stage, StageError};
 use crate::fence::Fence;
-use crate::spec::{ProcessSpec, TerminalSettings};
+use crate::guard::{CHANNEL, Guard};
+use crate::server::Ready;
+use crate::spec::{Isolation, ProcessSpec, TerminalSettings};
 use crate::sys::{self, Cloned};
 use crate::wire::Stdio;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -31,28 +33,61 @@ pub(crate) struct Started {
     pub(crate) terminal: Option<OwnedFd>,
 }
 
+/// What comes with the request for a process.
+pub(crate) struct Handed {
+    /// Where its standard streams lead.
+    pub(crate) stdio: [Stdio; 3],
+    /// Whether it gets a channel.
+    pub(crate) channel: bool,
+    /// The descriptors for those that are passed, and for the channel.
+    pub(crate) descriptors: std::vec::IntoIter<OwnedFd>,
+}
+
+/// The open files of a new program.
+struct Files {
+    streams: Vec<OwnedFd>,
+    terminal: Option<Terminal>,
+    channel: Option<OwnedFd>,
+    /// Keeps the channel where it is put.
+    guard: Option<Guard>,
+}
+
+impl Files {
+    fn open(spec: &ProcessSpec, mut handed: Handed, isolation: Isolation) -> Result<Self, StageError> {
+        let opens = handed.stdio.contains(&Stdio::Terminal);
+        let terminal = if opens { Some(Terminal::open(spec.terminal.as_ref())?) } else { None };
+        let mut next = |subject| handed.descriptors.next().ok_or(Errno::BADF).in_stage(Stage::Spec, subject);
+        let mut streams = Vec::with_capacity(3);
+        for stream in handed.stdio {
+            streams.push(match (stream, &terminal) {
+                (Stdio::Terminal, Some(terminal)) => terminal.inner.try_clone().in_stage(Stage::Terminal, "")?,
+                _ => next("standard streams")?,
+            });
+        }
+        let channel = if handed.channel { Some(next("channel")?) } else { None };
+        // Without walls there is no filter at all, and none that would hold: the process may do what the user may.
+        let guarded = channel.is_some() && isolation != Isolation::None;
+        let guard = if guarded { Some(Guard::compile()?) } else { None };
+        Ok(Self { streams, terminal, channel, guard })
+    }
+}
+
 /// Starts a program and returns when it is really executed.
 pub(crate) fn start(
     spec: &ProcessSpec,
-    stdio: [Stdio; 3],
-    mut passed: impl Iterator<Item = OwnedFd>,
-    fence: Option<&Fence>,
+    handed: Handed,
+    ready: &Ready,
     lifeline: &OwnedFd,
 ) -> Result<Started, StageError> {
-    let terminal = if stdio.contains(&Stdio::Terminal) { Some(Terminal::open(spec.terminal.as_ref())?) } else { None };
-    let mut streams = Vec::with_capacity(3);
-    for stream in stdio {
-        let descriptor = match (stream, &terminal) {
-            (Stdio::Terminal, Some(terminal)) => terminal.inner.try_clone().in_stage(Stage::Terminal, "")?,
-            _ => passed.next().ok_or(Errno::BADF).in_stage(Stage::Spec, "standard streams")?,
-        };
-        streams.push(descriptor);
-    }
+    let files = Files::open(spec, handed, ready.walls.isolation)?;
     let program = Program::new(spec).in_stage(Stage::Spec, "a NUL byte in an argument or variable")?;
-    let (failure, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).in_stage(Stage::Fork, "")?;
+    let (failure, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).in_stage(Stage::Fork, "")?;
+    // Out of the way of the channel, which takes its place before the program is executed.
+    let report = rustix::io::fcntl_dupfd_cloexec(&end, CHANNEL.cast_signed() + 1).in_stage(Stage::Fork, "")?;
+    drop(end);
     match sys::clone_process(0, None).in_stage(Stage::Fork, "")? {
         Cloned::Child => {
-            let error = become_program(&program, spec, &streams, terminal.as_ref(), fence);
+            let error = become_program(&program, spec, &files, ready.fence.as_ref());
             let body = postcard::to_stdvec(&error).unwrap_or_default();
             // If even this fails, the empty report is taken for success and the exit code tells the rest.
             let _ = File::from(report).write_all(&body);
@@ -68,7 +103,7 @@ pub(crate) fn start(
                     // The init's next reaping collects the child.
                     Err(error)
                 }
-                Err(_) => Ok(Started { pid, terminal: terminal.map(|terminal| terminal.outer) }),
+                Err(_) => Ok(Started { pid, terminal: files.terminal.map(|terminal| terminal.outer) }),
             }
         }
     }
@@ -127,25 +162,31 @@ fn set_up(terminal: &OwnedFd, settings: &TerminalSettings) -> Result<(), Errno> 
 }
 
 /// Turns the calling process into the program; returns only the reason why not.
-fn become_program(
-    program: &Program,
-    spec: &ProcessSpec,
-    streams: &[OwnedFd],
-    terminal: Option<&Terminal>,
-    fence: Option<&Fence>,
-) -> StageError {
+fn become_program(program: &Program, spec: &ProcessSpec, files: &Files, fence: Option<&Fence>) -> StageError {
+    let streams = &files.streams;
     let prepare = || -> Result<(), StageError> {
         rustix::process::setsid().in_stage(Stage::Terminal, "session")?;
-        if let Some(terminal) = terminal {
+        if let Some(terminal) = &files.terminal {
             rustix::process::ioctl_tiocsctty(&terminal.inner).in_stage(Stage::Terminal, "")?;
         }
         rustix::stdio::dup2_stdin(&streams[0]).in_stage(Stage::Fork, "stdin")?;
         rustix::stdio::dup2_stdout(&streams[1]).in_stage(Stage::Fork, "stdout")?;
         rustix::stdio::dup2_stderr(&streams[2]).in_stage(Stage::Fork, "stderr")?;
-        sys::close_from_on_exec(3).in_stage(Stage::Fork, "")?;
         if let Some(fence) = fence {
             let streams = streams.iter().map(AsFd::as_fd).collect::<Vec<_>>();
             fence.apply(&streams)?;
+        }
+        // Now that nothing else is needed by the number it takes.
+        let inherited = match &files.channel {
+            Some(channel) => {
+                sys::put_at(channel, CHANNEL).in_stage(Stage::Fork, "channel")?;
+                CHANNEL + 1
+            }
+            None => CHANNEL,
+        };
+        sys::close_from_on_exec(inherited).in_stage(Stage::Fork, "")?;
+        if let Some(guard) = &files.guard {
+            guard.install()?;
         }
         rustix::process::chdir(&spec.cwd).in_stage(Stage::WorkingDirectory, spec.cwd.display())?;
         sys::reset_signals().in_stage(Stage::Fork, "signals")

@@ -1,7 +1,7 @@
 //! The box's root: granted paths, opened outside by the helper, and all of it put together inside by the init.
 
 use crate::error::{InStage, Stage, StageError};
-use crate::spec::{Access, FileIdentity, Grant, INNER_HOME, JailSpec, Limits};
+use crate::spec::{Access, FileIdentity, Grant, INNER_HOME, JailSpec};
 use crate::standing::{Owner, Standing};
 use crate::sys;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -107,9 +107,10 @@ pub(crate) fn set_attributes(mount: impl AsFd, set: u64, owner: Option<&OwnedFd>
 }
 
 /// Puts the root together in the calling process's own mount namespace and moves there for good.
-pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, limits: &Limits, writable: bool) -> Result<(), StageError> {
-    let root = if writable {
-        scratch_space(limits, "0755")
+pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, spec: &JailSpec) -> Result<(), StageError> {
+    let own_size = spec.limits.scratch;
+    let root = if spec.writable_root {
+        scratch_space(own_size, "0755")
     } else {
         new_mount("tmpfs", &ROOT_OPTIONS, MountAttrFlags::empty())
     }
@@ -121,10 +122,15 @@ pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, limits: &Limits, writabl
         builder.add(node)?;
     }
     // Not a link to /tmp: a grant may lie in either, and no mount follows a link.
-    for (at, mode) in [("/tmp", "1777"), ("/var/tmp", "1777"), (INNER_HOME, "0700")] {
-        let mount = scratch_space(limits, mode).in_stage(Stage::Mount, at)?;
-        builder.own.push(device(&mount).in_stage(Stage::Mount, at)?);
-        builder.attach(Path::new(at), &mount, true)?;
+    let own = [("/tmp", "1777"), ("/var/tmp", "1777"), (INNER_HOME, "0700")];
+    let own = own.map(|(at, mode)| (Path::new(at), own_size, mode));
+    let mut asked = spec.scratch.iter().map(|place| (place.path.as_path(), place.size, "0755")).collect::<Vec<_>>();
+    // What lies in another place comes after it.
+    asked.sort_by_key(|(at, ..)| at.components().count());
+    for (at, size, mode) in own.into_iter().chain(asked) {
+        let mount = scratch_space(size, mode).in_stage(Stage::Mount, at.display())?;
+        builder.own.push(device(&mount).in_stage(Stage::Mount, at.display())?);
+        builder.attach(at, &mount, true)?;
     }
     let terminals = new_mount(
         "devpts",
@@ -138,12 +144,12 @@ pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, limits: &Limits, writabl
     for node in grants {
         builder.add(node)?;
     }
-    builder.finish(writable)
+    builder.finish(spec.writable_root)
 }
 
-fn scratch_space(limits: &Limits, mode: &str) -> Result<OwnedFd, Errno> {
-    let files = (limits.scratch / BYTES_PER_FILE).max(64).to_string();
-    let options = [("size", limits.scratch.to_string()), ("nr_inodes", files), ("mode", mode.to_owned())];
+fn scratch_space(size: u64, mode: &str) -> Result<OwnedFd, Errno> {
+    let files = (size / BYTES_PER_FILE).max(64).to_string();
+    let options = [("size", size.to_string()), ("nr_inodes", files), ("mode", mode.to_owned())];
     new_mount("tmpfs", &options.each_ref().map(|(key, value)| (*key, value.as_str())), MountAttrFlags::empty())
 }
 

@@ -3,6 +3,7 @@
 //! The filter is a search tree over the calls' numbers. The kernel runs a new filter once for every call that there
 //! is, so a list that is searched from its beginning costs more than all else that makes a box.
 
+use crate::assembler::{assemble, finish, jump, load_argument, refuse};
 use crate::error::{InStage, Stage, StageError};
 use crate::sys;
 use libc::sock_filter as Instruction;
@@ -18,7 +19,10 @@ impl Filter {
         let mut verdicts = verdicts();
         verdicts.retain(|call, _| !refused.contains(call));
         verdicts.insert(libc::SYS_socket, Verdict::AllowOnly { argument: 0, values: families });
-        assemble(&verdicts).ok_or(Errno::INVAL).in_stage(Stage::Seccomp, "").map(Self)
+        assemble(&verdicts, Verdict::Refuse(Errno::PERM), decide)
+            .ok_or(Errno::INVAL)
+            .in_stage(Stage::Seccomp, "")
+            .map(Self)
     }
 
     /// Puts the calling process and all its children behind the filter for good.
@@ -196,54 +200,12 @@ fn legacy_verdicts() -> Vec<(i64, Verdict)> {
     Vec::new()
 }
 
-/// Turns verdicts into a program: the architecture, then a binary search, then the verdict.
-fn assemble(verdicts: &BTreeMap<i64, Verdict>) -> Option<Vec<Instruction>> {
-    let mut program = vec![
-        load(ARCHITECTURE_OFFSET),
-        jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
-        finish(libc::SECCOMP_RET_KILL_PROCESS),
-        load(NUMBER_OFFSET),
-    ];
-    program.extend(search(&intervals(verdicts)?)?);
-    Some(program)
-}
-
-/// The numbers from which on a verdict holds, ascending from 0; neighbours differ.
-fn intervals(verdicts: &BTreeMap<i64, Verdict>) -> Option<Vec<(u32, Verdict)>> {
-    let refused = Verdict::Refuse(Errno::PERM);
-    let mut intervals = vec![(0, refused)];
-    for (&number, &verdict) in verdicts {
-        let number = u32::try_from(number).ok()?;
-        intervals.retain(|(start, _)| *start != number);
-        if intervals.last().is_none_or(|(_, before)| *before != verdict) {
-            intervals.push((number, verdict));
-        }
-        intervals.push((number + 1, refused));
-    }
-    intervals.dedup_by_key(|(_, verdict)| *verdict);
-    Some(intervals)
-}
-
-/// Finds the interval of the loaded number. A jump reaches 255 instructions, which halves the program and more.
-fn search(intervals: &[(u32, Verdict)]) -> Option<Vec<Instruction>> {
-    if let [(_, verdict)] = intervals {
-        return decide(*verdict);
-    }
-    let (left, right) = intervals.split_at(intervals.len() / 2);
-    let (left, right, start) = (search(left)?, search(right)?, right.first()?.0);
-    let mut program = vec![jump(libc::BPF_JGE, start, u8::try_from(left.len()).ok()?, 0)];
-    program.extend(left);
-    program.extend(right);
-    Some(program)
-}
-
 fn decide(verdict: Verdict) -> Option<Vec<Instruction>> {
-    let refuse = |errno: Errno| finish(libc::SECCOMP_RET_ERRNO | errno.raw_os_error().cast_unsigned());
     let (allow, deny) = (finish(libc::SECCOMP_RET_ALLOW), refuse(Errno::PERM));
     // Compared in 32 bits because the kernel looks at no more of these arguments; a filter that did could be passed
     // by setting the upper ones.
     let one_of = |argument, values: &[u32], hit, miss| {
-        let mut program = vec![load(ARGUMENTS_OFFSET + 8 * argument)];
+        let mut program = vec![load_argument(argument)];
         for (index, value) in values.iter().enumerate() {
             program.push(jump(libc::BPF_JEQ, *value, u8::try_from(values.len() - index).ok()?, 0));
         }
@@ -256,44 +218,17 @@ fn decide(verdict: Verdict) -> Option<Vec<Instruction>> {
         Verdict::AllowOnly { argument, values } => one_of(argument, values, allow, deny),
         Verdict::AllowBut { argument, values } => one_of(argument, values, deny, allow),
         Verdict::AllowWithout { argument, bits } => {
-            Some(vec![load(ARGUMENTS_OFFSET + 8 * argument), jump(libc::BPF_JSET, bits, 1, 0), allow, deny])
+            Some(vec![load_argument(argument), jump(libc::BPF_JSET, bits, 1, 0), allow, deny])
         }
         Verdict::AllowOpening { flags, mode, bits } => Some(vec![
-            load(ARGUMENTS_OFFSET + 8 * flags),
+            load_argument(flags),
             jump(libc::BPF_JSET, CREATING, 0, 2),
-            load(ARGUMENTS_OFFSET + 8 * mode),
+            load_argument(mode),
             jump(libc::BPF_JSET, bits, 1, 0),
             allow,
             deny,
         ]),
     }
-}
-
-/// Where the kernel puts what a filter may look at; arguments have 64 bits, the lower half first on these machines.
-const NUMBER_OFFSET: u32 = 0;
-const ARCHITECTURE_OFFSET: u32 = 4;
-const ARGUMENTS_OFFSET: u32 = 16;
-
-#[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xc000_003e;
-#[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xc000_00b7;
-
-fn load(offset: u32) -> Instruction {
-    instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, [0, 0], offset)
-}
-
-fn jump(condition: u32, value: u32, hit: u8, miss: u8) -> Instruction {
-    instruction(libc::BPF_JMP | condition | libc::BPF_K, [hit, miss], value)
-}
-
-fn finish(action: u32) -> Instruction {
-    instruction(libc::BPF_RET | libc::BPF_K, [0, 0], action)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "no code has more than 8 bits")]
-fn instruction(code: u32, [jt, jf]: [u8; 2], k: u32) -> Instruction {
-    Instruction { code: code as u16, jt, jf, k }
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! What the init does for the rest of its life: starts, signals and reaps programs, and reports how each ended.
 
+use crate::census;
 use crate::cgroup::Events;
 use crate::error::{InStage, Stage, StageError};
 use crate::fence::Fence;
+use crate::process::{self, Handed};
 use crate::report::{ExitCause, ExitReport, ExitStatus};
 use crate::spec::{Hold, Limits, ProcessSpec, Walls};
 use crate::sys::{self, Ended};
-use crate::wire::{self, Event, Request, Stdio};
-use crate::{census, process};
+use crate::wire::{self, Event, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -88,16 +89,18 @@ impl Server<'_> {
             return Ok(true);
         }
         match wire::receive(self.channel)? {
-            Some((Request::Start { process, stdio }, descriptors)) => self.start(process, stdio, descriptors)?,
+            Some((Request::Start { process, stdio, channel }, descriptors)) => {
+                self.start(process, Handed { stdio, channel, descriptors: descriptors.into_iter() })?;
+            }
             Some((Request::Signal { process, signal }, _)) => self.signal(process, signal),
             None => return Ok(false),
         }
         Ok(true)
     }
 
-    fn start(&mut self, process: u32, stdio: [Stdio; 3], descriptors: Vec<OwnedFd>) -> Result<(), Errno> {
+    fn start(&mut self, process: u32, handed: Handed) -> Result<(), Errno> {
         self.verdict = None;
-        let started = self.try_start(stdio, descriptors);
+        let started = self.try_start(handed);
         match started {
             Ok((started, spec)) => {
                 let terminal = started.terminal.as_ref().map(AsFd::as_fd);
@@ -115,18 +118,13 @@ impl Server<'_> {
         }
     }
 
-    fn try_start(
-        &self,
-        stdio: [Stdio; 3],
-        descriptors: Vec<OwnedFd>,
-    ) -> Result<(process::Started, ProcessSpec), StageError> {
-        let mut descriptors = descriptors.into_iter();
-        let spec = descriptors.next().ok_or(Errno::BADF).in_stage(Stage::Spec, "")?;
+    fn try_start(&self, mut handed: Handed) -> Result<(process::Started, ProcessSpec), StageError> {
+        let spec = handed.descriptors.next().ok_or(Errno::BADF).in_stage(Stage::Spec, "")?;
         let mut spec: ProcessSpec = wire::load(spec).in_stage(Stage::Spec, "")?;
         if let Some(scratch) = &self.ready.scratch {
             spec.live_in(scratch);
         }
-        let started = process::start(&spec, stdio, descriptors, self.ready.fence.as_ref(), self.channel)?;
+        let started = process::start(&spec, handed, &self.ready, self.channel)?;
         Ok((started, spec))
     }
 

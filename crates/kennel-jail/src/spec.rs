@@ -18,6 +18,8 @@ pub struct JailSpec {
     pub network: Network,
     /// Paths of the host that the box sees beside the base system.
     pub grants: Vec<Grant>,
+    /// Empty places beside those that every box has.
+    pub scratch: Vec<ScratchPlace>,
     /// What the box may use up.
     pub limits: Limits,
     /// Whether the root of the box, apart from what is mounted on it, can be written.
@@ -65,6 +67,16 @@ pub struct Grant {
     pub access: Access,
     /// Whether the box acts as the owner of the path, where Kennel runs as root and can arrange it.
     pub as_owner: bool,
+}
+
+/// A directory of the box's own: empty, writable, gone with the box.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScratchPlace {
+    /// The path inside.
+    #[serde(with = "raw_path")]
+    pub path: PathBuf,
+    /// Bytes that it may hold.
+    pub size: u64,
 }
 
 /// What the box may do with a granted path.

@@ -124,6 +124,17 @@ pub(crate) fn close_others(keep: &[RawFd]) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Copies a descriptor to a number, in place of what is there, to be kept when another program is executed.
+pub(crate) fn put_at(descriptor: &OwnedFd, number: u32) -> Result<(), Errno> {
+    let (from, to) = (descriptor.as_raw_fd(), number.cast_signed());
+    if from == to {
+        // A copy onto itself would keep its mark to be closed.
+        return rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty());
+    }
+    // SAFETY: the caller is about to execute another program and uses nothing by this number any more.
+    check(unsafe { libc::dup2(from, to) })
+}
+
 /// Marks every descriptor from `first` on to be closed when another program is executed.
 pub(crate) fn close_from_on_exec(first: u32) -> Result<(), Errno> {
     // SAFETY: only sets a flag on descriptors; none is closed now.

@@ -36,8 +36,8 @@ pub(crate) enum HelperRequest {
 /// Kennel to the init of a box.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// Start a process; beside it its spec and a descriptor for each standard stream that is passed.
-    Start { process: u32, stdio: [Stdio; 3] },
+    /// Start a process; beside it its spec, a descriptor for each standard stream that is passed, and its channel.
+    Start { process: u32, stdio: [Stdio; 3], channel: bool },
     /// Send a signal to one process, or to all in the box.
     Signal { process: Option<u32>, signal: i32 },
 }

@@ -197,6 +197,10 @@ impl RunningBox for StandInBox {
                 let problem = "names no conversation that was made ready; start it again".to_owned();
                 return Err(BoxError::Field { field: "command", problem });
             };
+            if command.channel {
+                let problem = "cannot have a channel: no program runs here".to_owned();
+                return Err(BoxError::Field { field: "command", problem });
+            }
             let (stdin, inner_stdin) = duplex(PIPE_BYTES);
             let (stdout, inner_stdout) = duplex(PIPE_BYTES);
             let (stderr, inner_stderr) = duplex(PIPE_BYTES);
@@ -212,7 +216,7 @@ impl RunningBox for StandInBox {
             *lock(&process.task) = Some(task.abort_handle());
             *lock(&self.process) = Some(Arc::clone(&process));
             let (stdin, stdout, stderr) = (Box::pin(stdin), Box::pin(stdout), Box::pin(stderr));
-            Ok(BoxProcess { stdin, stdout, stderr, handle: process })
+            Ok(BoxProcess { stdin, stdout, stderr, channel: None, handle: process })
         })
     }
 

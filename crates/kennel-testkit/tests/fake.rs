@@ -19,7 +19,7 @@ impl Scene {
     async fn of(server: McpServer) -> Self {
         let engine = FakeEngine::new(move |child| server.clone().run(child));
         let made = engine.create(&plan().unwrap()).await.unwrap();
-        let command = Command { program: "fake".into(), args: vec![], env: vec![], cwd: None, deadline: None };
+        let command = Command { program: "fake".into(), ..Command::default() };
         let mut process = made.start(&command).await.unwrap();
         let stdout = BufReader::new(std::mem::replace(&mut process.stdout, Box::pin(tokio::io::empty())));
         Self { process, stdout, _box: made }

@@ -277,7 +277,8 @@ impl RunningBox for FakeBox {
             });
             *self.child.lock().unwrap() = Some(Arc::clone(&child));
             self.engine.children.try_send(Arc::clone(&child)).unwrap();
-            Ok(BoxProcess { stdin: Box::pin(stdin), stdout: Box::pin(stdout), stderr: Box::pin(stderr), handle: child })
+            let (stdin, stdout, stderr) = (Box::pin(stdin), Box::pin(stdout), Box::pin(stderr));
+            Ok(BoxProcess { stdin, stdout, stderr, channel: None, handle: child })
         })
     }
 

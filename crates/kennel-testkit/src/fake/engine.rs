@@ -193,7 +193,7 @@ impl RunningBox for FakeBox {
             *process.script.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
             *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&process));
             let (stdin, stdout, stderr) = (Box::pin(stdin), Box::pin(stdout), Box::pin(stderr));
-            Ok(BoxProcess { stdin, stdout, stderr, handle: process })
+            Ok(BoxProcess { stdin, stdout, stderr, channel: None, handle: process })
         })
     }
 
