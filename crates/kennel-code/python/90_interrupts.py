@@ -28,31 +28,31 @@ def on_sigint(_number, frame):
     if not Interrupts.armed:
         return
     Interrupts.came = True
-    if strikes(frame):
+    user, critical = where(frame)
+    if user and not critical:
         raise KeyboardInterrupt
     task = Notebook.task
-    if task is None:
+    if user or task is None:
         Interrupts.waiting = True
-    else:
+    if task is not None:
         # As a callback of the loop, since this is where the loop is between its steps; it wakes the loop too.
         Notebook.loop.call_soon_threadsafe(task.cancel)
 
 
-def strikes(frame):
-    """Whether user code runs here, so that KeyboardInterrupt belongs to it."""
+def where(frame):
+    """Whether user code runs here, so that KeyboardInterrupt belongs to it, and whether it is within what must not be broken off."""
     user = False
-    if frame is not None and frame.f_code in INTERRUPTIBLE:
-        return True
+    critical = False
+    free = frame is not None and frame.f_code in INTERRUPTIBLE
     while frame is not None:
         code = frame.f_code
-        if code in CRITICAL:
-            return False
         if code in BOTTOM:
             break
+        critical = critical or code in CRITICAL
         if code.co_filename != RUNTIME_FILE and not code.co_filename.startswith(LIBRARY_FILES):
             user = True
         frame = frame.f_back
-    return user
+    return user, critical and not free
 
 
 def check_interrupt():

@@ -59,10 +59,14 @@ def healthy_loop():
 
 def remember_source(filename, source):
     """Makes the source known to tracebacks and inspect."""
-    if len(Notebook.sources) >= SOURCE_LIMIT:
-        linecache.cache.pop(Notebook.sources.popleft(), None)
-    Notebook.sources.append(filename)
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    try:
+        if len(Notebook.sources) >= SOURCE_LIMIT:
+            linecache.cache.pop(Notebook.sources.popleft(), None)
+        Notebook.sources.append(filename)
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    except (AttributeError, TypeError):
+        # User code has put something else there.
+        pass
 
 
 def compile_cell(source, filename):
@@ -175,12 +179,18 @@ def run_code(source, filename):
 
 def run_guarded(source, filename):
     """run_code, and what it did not foresee: exceptions out of telling of exceptions."""
-    for _ in range(3):
-        try:
-            return run_code(source, filename) if _ == 0 else tell_failure(failed)
-        except BaseException as failure:
-            failed = failure
-    return {"status": "error", "error": {"type": type(failed).__name__, "message": "", "traceback": ""}}
+    try:
+        return run_code(source, filename)
+    except BaseException as failure:
+        failed = failure
+    try:
+        # What it came from is what could not be told.
+        failed.__context__ = failed.__cause__ = None
+        return tell_failure(failed)
+    except BaseException:
+        ended = Interrupts.came and type(failed) is KeyboardInterrupt
+        error = {"type": type(failed).__name__, "message": "", "traceback": type(failed).__name__}
+        return {"status": "interrupted" if ended else "error", "error": error}
 
 
 def run_cell(token, message):

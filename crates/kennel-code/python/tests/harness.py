@@ -14,12 +14,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.dirname(HERE)
 HEADER = struct.Struct("<16sIB3x")
 # Generous: it only decides when a hang is called one.
-PATIENCE = 60
+PATIENCE = float(os.environ.get("KENNEL_TEST_PATIENCE", "60"))
 
 
 def source():
     files = sorted(glob.glob(os.path.join(FOLDER, "[0-9][0-9]_*.py")))
-    return "\n".join(open(file, encoding="utf-8").read() for file in files).encode("utf-8")
+    parts = []
+    for name in files:
+        with open(name, "rb") as file:
+            parts.append(file.read())
+    return b"\n".join(parts)
 
 
 def boot():
@@ -119,6 +123,9 @@ class Box:
         self.partial = {}
         self.answers = {}
         self.foreign = []
+        self.closed = False
+        # A cell has begun whose end nobody has seen.
+        self.busy = False
         self.send(self.token, {"t": "hello", "paths": {"workspace": cwd or "/nonexistent"}, "version": "0.1.0"})
         token, self.ready = self.receive()
         assert token == self.token and self.ready["t"] == "ready", self.ready
@@ -150,6 +157,7 @@ class Box:
     def begin(self, code, servers=None):
         """Starts a cell; its token and name."""
         self.cells += 1
+        self.busy = True
         name, token = "c%d" % self.cells, os.urandom(16)
         self.send(token, {"t": "cell", "cell": name, "code": code, "servers": servers})
         return token, name
@@ -166,6 +174,7 @@ class Box:
                 assert message["cell"] == name, message
                 mark = b"\0kennel:" + token.hex().encode() + b"\0"
                 parts = [stream.until(mark) if there else b"" for stream, there in zip((self.out, self.err), message["marks"])]
+                self.busy = False
                 return Result(message, *parts, asks)
             asks.append(message)
             if host is not None and message["t"] == "ask":
@@ -199,6 +208,9 @@ class Box:
         return self.status
 
     def close(self):
+        if self.closed:
+            return
+        self.closed = True
         self.socket.close()
         if self.status is None:
             try:
