@@ -38,6 +38,12 @@ pub(super) struct Running<'a> {
     pub(super) closing: &'a CancellationToken,
 }
 
+/// Which streams have not ended, or ended for the cell, yet.
+struct Open {
+    stdout: bool,
+    stderr: bool,
+}
+
 /// Takes packets with a token for as long as it lives.
 struct Admitted {
     known: Known,
@@ -76,7 +82,8 @@ impl Running<'_> {
         };
         let (host, limits) = (Arc::clone(self.host), Arc::clone(self.limits));
         let mut asks = Asks::new(host, Arc::new(context), live.sender.clone(), token, limits);
-        let (ended, stop) = self.converse(live, request, token, &mark, &mut asks).await;
+        let mut open = Open { stdout: true, stderr: true };
+        let (ended, stop) = self.converse(live, request, token, &mark, &mut asks, &mut open).await;
         let calls = asks.calls();
         drop((asks, admitted));
         let (end, loss) = match ended {
@@ -88,10 +95,17 @@ impl Running<'_> {
             live.kill(self.limits.exit).await;
         }
         let (quiet, settle) = (self.output.quiet, self.output.settle);
-        tokio::join!(
-            live.stdout.settle(&mark, &self.cell.stdout, quiet, settle),
-            live.stderr.settle(&mark, &self.cell.stderr, quiet, settle),
-        );
+        let stdout = async {
+            if open.stdout {
+                live.stdout.settle(&mark, &self.cell.stdout, quiet, settle).await;
+            }
+        };
+        let stderr = async {
+            if open.stderr {
+                live.stderr.settle(&mark, &self.cell.stderr, quiet, settle).await;
+            }
+        };
+        tokio::join!(stdout, stderr);
         Ran { end, stop, loss, calls }
     }
 
@@ -103,6 +117,7 @@ impl Running<'_> {
         token: Token,
         mark: &Mark,
         asks: &mut Asks,
+        open: &mut Open,
     ) -> (Result<End, Loss>, Option<Stop>) {
         let timeout = request.timeout.unwrap_or(self.limits.timeout);
         let mut clock = Clock { interrupt: Instant::now() + timeout, kill: None };
@@ -112,7 +127,6 @@ impl Running<'_> {
         let mut told = false;
         let begin = begin(&live.sender, live.token, token, [catalog, saved], self.cell, request);
         tokio::pin!(begin);
-        let (mut stdout_open, mut stderr_open) = (true, true);
         let ended = loop {
             tokio::select! {
                 received = live.receiver.next() => match received {
@@ -125,8 +139,8 @@ impl Running<'_> {
                     Ok(()) => told = true,
                     Err(_) => break Err(closed(&*live.process, self.limits.exit).await),
                 },
-                _ = live.stdout.read_to(mark, &self.cell.stdout), if stdout_open => stdout_open = false,
-                _ = live.stderr.read_to(mark, &self.cell.stderr), if stderr_open => stderr_open = false,
+                _ = live.stdout.read_to(mark, &self.cell.stdout), if open.stdout => open.stdout = false,
+                _ = live.stderr.read_to(mark, &self.cell.stderr), if open.stderr => open.stderr = false,
                 report = live.process.wait() => {
                     let last = last_words(&mut live.receiver, self.limits.exit, |received| self.hear(received, token, asks));
                     break match last.await {

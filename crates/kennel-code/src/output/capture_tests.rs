@@ -47,7 +47,9 @@ proptest! {
         let offset = offset.min(all.len() as u64);
         let from = usize::try_from(offset).unwrap();
         let mut capture = Capture::new(most);
-        pieces.iter().for_each(|piece| capture.push(piece));
+        for piece in &pieces {
+            capture.push(piece);
+        }
         let check = |span: Span<'_>| {
             let missing = usize::try_from(span.missing).unwrap();
             assert!(span.head.len() + span.tail.len() <= most);
