@@ -90,6 +90,9 @@ pub struct NotebookLimits {
     pub grace: Duration,
     /// How often it is interrupted within that time.
     pub interrupt_every: Duration,
+    /// How long after a cell that was interrupted the next one begins: an interrupt that is still on its way must not
+    /// find it.
+    pub pause: Duration,
     /// How long an interpreter is kept after its last cell.
     pub idle: Duration,
     /// How many requests of one cell to its host are worked on at once; further ones wait.
@@ -113,6 +116,7 @@ impl Default for NotebookLimits {
             most_timeout: Duration::from_mins(2),
             grace: Duration::from_secs(3),
             interrupt_every: Duration::from_secs(1),
+            pause: Duration::from_millis(20),
             idle: Duration::from_mins(5),
             asks_at_once: 64,
             asks: 1000,

@@ -101,13 +101,13 @@ impl Actor {
         };
         let ran = running.run(live, &request).await;
         let limits = &self.parts.settings.output;
-        let mut outcome = Outcome::of(ran.end, ran.stop, ran.loss.as_ref(), limits);
-        outcome.calls = ran.calls;
+        let loss = ran.loss.clone();
+        let mut outcome = Outcome::of(ran, limits);
         if let Some(lost) = self.lost.take() {
             outcome.notes.insert(0, format!("state lost: {lost}"));
         }
         outcome.keep([&cell.stdout, &cell.stderr], &cell.owner, &self.parts.results, limits);
-        if let Some(loss) = &ran.loss {
+        if let Some(loss) = &loss {
             self.lose(loss).await;
         }
         outcome

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinSet};
 
 /// How many refusals may wait to be sent. A cell that asks on and does not listen hears no more of them.
 const MOST_REFUSALS: usize = 16_384;
@@ -124,14 +124,26 @@ impl Asks {
     /// Waits until a request is over.
     pub(super) async fn over(&mut self) {
         // The task that sends refusals is always there, so there is always one to wait for.
-        if let Some(Ok(Some(number))) = self.tasks.join_next().await {
-            self.cancel(number);
+        match self.tasks.join_next().await {
+            Some(Ok(Some(number))) => self.cancel(number),
+            Some(Err(error)) if error.is_panic() => self.failed(error.id()),
+            Some(Ok(None) | Err(_)) | None => {}
         }
     }
 
     /// How many tools were called.
     pub(super) fn calls(&self) -> u64 {
         self.calls
+    }
+
+    /// Answers a request whose host has panicked: the cell would wait for it in vain.
+    fn failed(&mut self, task: Id) {
+        let Some(number) = self.open.iter().find(|(_, open)| open.task.id() == task).map(|(number, _)| *number) else {
+            return;
+        };
+        self.cancel(number);
+        let error = AskError::new(AskErrorKind::Protocol, "Kennel failed at this request; its log says why");
+        let _ = self.refusals.try_send((number, error));
     }
 
     fn admit(&self, ask: Ask, bytes: usize) -> Result<Ask, AskError> {
@@ -171,3 +183,7 @@ impl Answers {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "asks_tests.rs"]
+mod tests;

@@ -17,6 +17,8 @@ pub(super) struct Live {
     pub(super) stderr: Stream,
     pub(super) process: Arc<dyn ProcessHandle>,
     pub(super) told: Told,
+    /// Whether the cell before was interrupted.
+    pub(super) interrupted: bool,
     running: Arc<dyn RunningBox>,
 }
 
@@ -38,6 +40,7 @@ impl Live {
             stderr: Stream::new(interpreter.stderr),
             process: interpreter.process,
             told: Told::default(),
+            interrupted: false,
             running: interpreter.running,
         }
     }

@@ -1,7 +1,8 @@
 //! What is remembered of a cell that is over.
 
-use super::loss::{Loss, span};
-use super::message::{End, EndStatus};
+use super::loss::span;
+use super::message::EndStatus;
+use super::running::Ran;
 use crate::cell::{CellError, Status};
 use crate::output::{Capture, Coming, Kept, Whole, cut, shown};
 use crate::results::Results;
@@ -54,8 +55,9 @@ impl Outcome {
     }
 
     /// What the interpreter said of the end, and what was done to it.
-    pub(super) fn of(end: Option<End>, stop: Option<Stop>, loss: Option<&Loss>, limits: &OutputLimits) -> Self {
-        let mut outcome = Self::unrun(Status::Error, None);
+    pub(super) fn of(ran: Ran, limits: &OutputLimits) -> Self {
+        let Ran { end, stop, loss, calls, interrupted_before } = ran;
+        let mut outcome = Self { calls, ..Self::unrun(Status::Error, None) };
         let status = end.as_ref().map(|end| end.status);
         outcome.status = match (status, stop) {
             (Some(EndStatus::Success), _) => Status::Success,
@@ -66,6 +68,10 @@ impl Outcome {
         match stop {
             Some(Stop::Timeout(timeout)) => outcome.notes.push(format!("interrupted after {}", span(timeout))),
             Some(Stop::Cancelled) => outcome.notes.push("interrupted because it was cancelled".to_owned()),
+            None if status == Some(EndStatus::Interrupted) && interrupted_before => {
+                let note = "perhaps interrupted by the end of the cell before it; run it again";
+                outcome.notes.push(note.to_owned());
+            }
             None => {}
         }
         if let Some(end) = end {

@@ -27,6 +27,8 @@ pub(super) struct Ran {
     /// Why the interpreter is of no more use.
     pub(super) loss: Option<Loss>,
     pub(super) calls: u64,
+    /// Whether the cell before was interrupted.
+    pub(super) interrupted_before: bool,
 }
 
 /// What a cell needs while it runs.
@@ -69,7 +71,7 @@ impl Running<'_> {
     pub(super) async fn run(&self, live: &mut Live, request: &CellRequest) -> Ran {
         let Ok(token) = Token::random() else {
             // No cell can be begun without one.
-            return Ran { end: None, stop: None, loss: Some(Loss::ChannelClosed), calls: 0 };
+            return Ran { end: None, stop: None, loss: Some(Loss::ChannelClosed), calls: 0, interrupted_before: false };
         };
         live.known.admit(token);
         let admitted = Admitted { known: live.known.clone(), token };
@@ -106,7 +108,11 @@ impl Running<'_> {
             }
         };
         tokio::join!(stdout, stderr);
-        Ran { end, stop, loss, calls }
+        let interrupted_before = std::mem::replace(&mut live.interrupted, stop.is_some());
+        if stop.is_some() && loss.is_none() {
+            tokio::time::sleep(self.limits.pause).await;
+        }
+        Ran { end, stop, loss, calls, interrupted_before }
     }
 
     /// Sends the cell, answers what it asks, reads what it prints, and stops it when it is time.
