@@ -21,7 +21,7 @@ pub const RUN_PYTHON_DEFINITION: &str = concat!(
     r#""inputSchema":{"type":"object","properties":{"#,
     r#""code":{"type":"string","description":"Top-level await works; variables stay for later cells"},"#,
     r#""servers":{"type":"array","items":{"type":"string"},"description":"The only servers this cell may call"},"#,
-    r#""timeout":{"type":"number","exclusiveMinimum":0,"maximum":120,"default":30,"description":"Seconds"},"#,
+    r#""timeout":{"type":"number","maximum":120,"default":30,"description":"Seconds"},"#,
     r#""session":{"type":"string","description":"Another notebook, by any name"},"#,
     r#""format":{"type":"string","enum":["compact","json","toon"],"default":"compact"}},"required":["code"]},"#,
     r#""annotations":{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}}"#
@@ -33,7 +33,7 @@ pub const WAIT_PYTHON_DEFINITION: &str = concat!(
     r#"and returns its new output.","#,
     r#""inputSchema":{"type":"object","properties":{"#,
     r#""cell":{"type":"string","description":"Its id from run_python"},"#,
-    r#""timeout":{"type":"number","minimum":0,"maximum":120,"description":"Seconds to wait"},"#,
+    r#""timeout":{"type":"number","maximum":120,"description":"Seconds"},"#,
     r#""cancel":{"type":"boolean","default":false,"description":"Interrupt it; variables stay"}},"required":["cell"]},"#,
     r#""annotations":{"readOnlyHint":false,"destructiveHint":false,"openWorldHint":false}}"#
 );
@@ -44,7 +44,7 @@ pub const SEARCH_TOOLS_DEFINITION: &str = concat!(
     r#"best match first.","#,
     r#""inputSchema":{"type":"object","properties":{"#,
     r#""query":{"type":"string","description":"What you want to do, in a few words"},"#,
-    r#""limit":{"type":"integer","minimum":1,"maximum":50,"default":5},"#,
+    r#""limit":{"type":"integer","maximum":50,"default":5},"#,
     r#""server":{"type":"string","description":"Only of this server"},"#,
     r#""detail":{"type":"string","enum":["names","signatures","full"],"default":"signatures"}},"required":["query"]},"#,
     r#""annotations":{"readOnlyHint":true,"openWorldHint":false}}"#

@@ -105,7 +105,8 @@ fn name(shown: &Shown<'_>) -> String {
 /// A tool as a line, and the types that it needs below.
 fn line(shown: &Shown<'_>) -> String {
     let Tool { signature, summary, short_types, types, .. } = shown.tool;
-    let mut line = format!("{}{signature}", name(shown));
+    // That `None` stands for what is left out need not be said twice.
+    let mut line = format!("{}{}", name(shown), signature.replace(" | None = None", " = None"));
     if !summary.is_empty() {
         let _ = write!(line, "  # {summary}");
     }

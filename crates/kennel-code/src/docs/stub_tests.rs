@@ -12,6 +12,8 @@ const EDIT: &str = r#"{"name":"edit-file","description":"Edits a file. With care
     "properties":{"path":{"type":"string"},"edits":{"type":"array","items":{"type":"object","required":["old"],
     "properties":{"old":{"type":"string","description":"What to look for"},"new":{"type":"string"}}}}}}}"#;
 const PLAIN: &str = r#"{"name":"now","inputSchema":{"type":"object","properties":{}}}"#;
+const OPTIONAL: &str =
+    r#"{"name":"x","inputSchema":{"type":"object","properties":{"a":{"type":["string","null"]}},"required":[]}}"#;
 
 #[test]
 fn tools_are_shown_in_as_much_detail_as_is_wanted() {
@@ -24,6 +26,7 @@ fn tools_are_shown_in_as_much_detail_as_is_wanted() {
                 async def edit_file(path: str, edits: list[Edit]):\n    \"\"\"Edits a file. With care.\n    \
                 (tool \"edit-file\" of the server)\n    \"\"\"\n\nasync def now(): ...";
     assert_eq!(shown(&[EDIT, PLAIN], Detail::Full), full);
+    assert_eq!(shown(&[OPTIONAL], Detail::Signatures), "mcp_fs.x(*, a: str = None)");
     assert_eq!(shown(&[PLAIN], Detail::Schema), format!("mcp_fs.now {PLAIN}"));
 }
 

@@ -11,6 +11,8 @@ pub(crate) struct Task {
     pub(crate) question: &'static str,
     /// The three tools that are always there, as server and name; those that the task needs are among them.
     pub(crate) tools: [(&'static str, &'static str); 3],
+    /// Arguments of these tools of which the data does not know: the tool, the argument, its type and what it is for.
+    pub(crate) arguments: &'static [[&'static str; 4]],
     /// What an agent that does not know the tools searches for, and the tools that it must find thereby.
     pub(crate) searches: &'static [(&'static str, &'static [&'static str])],
     /// What the tools answer.

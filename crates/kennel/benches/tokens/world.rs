@@ -104,9 +104,17 @@ impl Drop for World {
 fn chosen(task: &Task, size: usize) -> io::Result<Vec<(String, String)>> {
     let mut lines = Vec::new();
     for line in REGISTRY.lines() {
-        let tool: Value = serde_json::from_str(line)?;
+        let mut tool: Value = serde_json::from_str(line)?;
         let text = |name: &str| tool[name].as_str().unwrap_or_default().to_owned();
-        lines.push((text("server"), text("name"), line.to_owned()));
+        let (server, name) = (text("server"), text("name"));
+        if task.tools.contains(&(server.as_str(), name.as_str()))
+            && let Some(arguments) = tool["arguments"].as_array_mut()
+        {
+            let known = task.arguments.iter().filter(|[tool, ..]| *tool == name);
+            arguments
+                .extend(known.map(|[_, name, kind, what]| json!({"name": name, "type": kind, "description": what})));
+        }
+        lines.push((server, name, tool.to_string()));
     }
     let rank = |server: &str, name: &str| {
         let is_needed = task.tools.contains(&(server, name));

@@ -11,6 +11,7 @@ pub(crate) const TASK: Task = Task {
     name: "one small call",
     question: "How much money is available on our Stripe account, in euros?",
     tools: [(STRIPE, "retrieve_balance"), (STRIPE, "get_stripe_account_info"), (STRIPE, "list_disputes")],
+    arguments: &[],
     searches: &[("stripe account balance", &["retrieve_balance"])],
     answers: scripted,
     solve,

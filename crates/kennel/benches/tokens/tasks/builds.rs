@@ -13,6 +13,7 @@ pub(crate) const TASK: Task = Task {
     question: "Of the last 100 builds of pipeline web (org acme) in Buildkite: how many failed, and how many seconds did \
                these take together?",
     tools: [(BUILDKITE, "list_builds"), (BUILDKITE, "get_build"), (BUILDKITE, "get_job_logs")],
+    arguments: &[],
     searches: &[("list builds of a buildkite pipeline", &["list_builds"])],
     answers: scripted,
     solve,

@@ -13,6 +13,10 @@ pub(crate) const TASK: Task = Task {
     name: "a text to read",
     question: "According to our handbook in Notion, when is the office closed at the end of the year?",
     tools: [(NOTION, "search_pages"), (NOTION, "read_page"), (NOTION, "add_comment")],
+    arguments: &[
+        ["search_pages", "query", "string", "Words to look for"],
+        ["read_page", "page_id", "string", "ID of the page"],
+    ],
     searches: &[("search and read notion pages", &["search_pages", "read_page"])],
     answers: scripted,
     solve,

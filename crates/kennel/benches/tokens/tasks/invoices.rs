@@ -16,6 +16,10 @@ pub(crate) const TASK: Task = Task {
     question: "Find the customer in Stripe who owes us most (sum of the open invoices), and send them an email from Gmail \
                with subject \"Reminder\" that names the sum in euros. Whom did you write, and what sum?",
     tools: [(STRIPE, "list_customers"), (STRIPE, "list_invoices"), (GMAIL, "sendMessage")],
+    arguments: &[
+        ["list_customers", "limit", "integer", "How many to return"],
+        ["list_invoices", "limit", "integer", "How many to return"],
+    ],
     searches: &[
         ("list stripe customers and invoices", &["list_customers", "list_invoices"]),
         ("send an email", &["sendMessage"]),

@@ -13,6 +13,7 @@ pub(crate) const TASK: Task = Task {
     name: "a call for each",
     question: "Which pods of the cluster, in all namespaces, have restarted more than 20 times?",
     tools: [(KUBECTL, "get_namespaces"), (KUBECTL, "get_pods"), (KUBECTL, "get_logs")],
+    arguments: &[],
     searches: &[("kubernetes namespaces", &["get_namespaces"]), ("kubernetes pods in a namespace", &["get_pods"])],
     answers: scripted,
     solve,
