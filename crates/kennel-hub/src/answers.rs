@@ -36,6 +36,7 @@ impl Exchange {
         if is_asking {
             return self.inquire(generation, number, pending, message).await;
         }
+        self.vacate(&mut pending);
         if let Some(entry) = &mut pending.entry {
             entry.answered(message);
         }

@@ -66,6 +66,7 @@ pub(crate) struct State {
     /// Why no process will come; `None` as long as one may.
     pub(crate) ended: Option<Fault>,
     pub(crate) pending: PendingTable,
+    /// What waits for a process, or for its turn, in order.
     pub(crate) waiting: VecDeque<Number>,
     /// Notifications of clients that no process has had yet.
     pub(crate) waiting_notifications: Vec<Bytes>,
@@ -80,6 +81,13 @@ pub(crate) struct State {
     pub(crate) states: Owners,
     /// The log level that the process was told.
     pub(crate) level: Option<Level>,
+}
+
+impl State {
+    /// What requests wait for that do not go to the process at once.
+    pub(crate) fn awaited(&self) -> &'static str {
+        if self.link.is_some() { "their turn at the server" } else { "the server to start" }
+    }
 }
 
 /// A message and where it goes, decided under the lock and posted after it.
@@ -242,7 +250,7 @@ impl Exchange {
         }
     }
 
-    /// Answers requests with an error.
+    /// Answers requests with an error, and goes on with what waits for their places.
     pub(crate) fn refuse(&self, taken: Vec<(Number, Pending)>, fault: &Fault) {
         for (_, mut pending) in taken {
             self.work_ended(&pending);
@@ -260,6 +268,7 @@ impl Exchange {
                 mailbox.post(Outgoing { message: fault.response(&id), kind: OutgoingKind::Response });
             }
         }
+        self.go_on();
     }
 
     pub(crate) fn next_number(&self) -> Number {

@@ -38,6 +38,15 @@ impl Fault {
         Self::new(ErrorCode::TIMED_OUT, Phase::Ready, text)
     }
 
+    /// The process was busy with others for too long.
+    pub(crate) fn no_turn(server: &str, waited: Duration) -> Self {
+        let text = format!(
+            "{server} was busy with as many other requests as it gets at once (`concurrency`) for {} s; the request was not made",
+            waited.as_secs()
+        );
+        Self::new(ErrorCode::TIMED_OUT, Phase::Call, text)
+    }
+
     /// The process has not answered in time.
     pub(crate) fn timed_out(server: &str, what: &str, waited: Duration) -> Self {
         let text = format!("{server} gave {what} within {} s; the request was cancelled", waited.as_secs());

@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::level::{LEVEL, Level};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Origin, Pending, Purpose, Stage};
+use crate::places::Place;
 use crate::rounds::Rounds;
 use crate::tasks::without_tasks;
 use bytes::Bytes;
@@ -103,6 +104,7 @@ impl Exchange {
         };
         let asker = Asker::Client { client: Arc::clone(client), mailbox: Arc::clone(mailbox), id: id.clone(), token };
         let mut pending = Pending::new(asker, purpose, Subject::of(method), Stage::Asking);
+        pending.place = self.place_for(method);
         let settings = &self.core.settings;
         pending.entry =
             settings.audit.as_ref().and_then(|audit| Entry::of(audit, &settings.name, client, method, message));
@@ -114,7 +116,9 @@ impl Exchange {
         }
         let refused = if let Some(fault) = &state.ended {
             fault.clone()
-        } else if let Some(Link { generation, input, handshake }) = &state.link {
+        } else if let Some(Link { generation, input, handshake }) = &state.link
+            && self.may_go(&state, &pending, handshake.era)
+        {
             let (generation, era, input) = (*generation, handshake.era, input.clone());
             let sent = match sent {
                 Some(sent) if said_in == Some(era) => Ok(sent),
@@ -134,10 +138,12 @@ impl Exchange {
                     return self.refuse(vec![(number, pending)], &unsayable(text));
                 }
                 (Prepared::ToSend, Ok(sent)) => {
+                    let is_placed = pending.place != Place::NotNeeded;
                     state.pending.insert(number, pending);
                     // Where many ask, others are about to.
                     let is_crowded = state.pending.len() >= CROWD;
-                    drop(state);
+                    // What has a place is sent before anybody can take that from it and send the next.
+                    let _held = is_placed.then_some(state);
                     if is_crowded { input.send_together(sent) } else { input.send(sent) }
                 }
             };
@@ -150,11 +156,11 @@ impl Exchange {
             let fault = Fault::saturated("bytes on the way to the server", limits.message_bytes);
             return self.refuse(vec![(number, unsent)], &fault);
         } else if state.waiting.len() >= limits.waiting_requests {
-            Fault::saturated("requests waiting for the server to start", limits.waiting_requests)
+            Fault::saturated(&format!("requests waiting for {}", state.awaited()), limits.waiting_requests)
         } else if !state.waiting.is_empty()
             && state.pending.waiting_bytes() + message.bytes().len() > limits.message_bytes
         {
-            Fault::saturated("bytes of requests waiting for the server to start", limits.message_bytes)
+            Fault::saturated(&format!("bytes of requests waiting for {}", state.awaited()), limits.message_bytes)
         } else {
             pending.stage = Stage::Waiting(Box::new(message.clone()));
             state.pending.insert(number, pending);

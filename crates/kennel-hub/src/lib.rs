@@ -63,6 +63,7 @@ mod modern;
 mod observer;
 mod owners;
 mod pending;
+mod places;
 mod pool;
 mod principal;
 mod process;

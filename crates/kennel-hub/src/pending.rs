@@ -6,11 +6,13 @@ use crate::client::{Client, ClientKey};
 use crate::dialect::Subject;
 use crate::level::Level;
 use crate::mailbox::Mailbox;
+use crate::places::Place;
 use crate::retries::Inquiry;
 use crate::rounds::Rounds;
 use kennel_supervisor::Generation;
 use kennel_wire::{Id, Message, RawJson};
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -24,6 +26,7 @@ pub(crate) struct Pending {
     pub(crate) purpose: Purpose,
     pub(crate) subject: Subject,
     pub(crate) stage: Stage,
+    pub(crate) place: Place,
     pub(crate) began: Instant,
     /// When something was last heard of it.
     pub(crate) heard: Instant,
@@ -64,6 +67,7 @@ impl Pending {
             purpose,
             subject,
             stage,
+            place: Place::NotNeeded,
             began: now,
             heard: now,
             again: None,
@@ -129,7 +133,7 @@ pub(crate) enum Purpose {
 /// How far a request has come.
 #[derive(Debug)]
 pub(crate) enum Stage {
-    /// It waits for a process.
+    /// It waits for a process, or for its turn.
     Waiting(Box<Message>),
     /// This process has it.
     Sent(Generation),
@@ -143,15 +147,78 @@ pub(crate) enum Stage {
 #[derive(Debug, Default)]
 pub(crate) struct PendingTable {
     requests: HashMap<Number, Pending>,
+    /// How many of them have one of the places of the process.
+    placed: usize,
+    /// How many bytes wait.
+    waiting_bytes: usize,
 }
 
 impl PendingTable {
-    pub(crate) fn insert(&mut self, number: Number, pending: Pending) {
+    /// Puts a request in. One that needs a place has it from now on, unless it waits.
+    pub(crate) fn insert(&mut self, number: Number, mut pending: Pending) {
+        match (&pending.stage, pending.place) {
+            (Stage::Waiting(message), _) => self.waiting_bytes += message.bytes().len(),
+            (_, Place::Wanted) => {
+                pending.place = Place::Taken;
+                self.placed += 1;
+            }
+            (_, Place::NotNeeded | Place::Taken) => {}
+        }
         self.requests.insert(number, pending);
     }
 
+    /// Takes a request out, and its place from it.
     pub(crate) fn remove(&mut self, number: Number) -> Option<Pending> {
-        self.requests.remove(&number)
+        let mut pending = self.requests.remove(&number)?;
+        self.removed(&mut pending);
+        Some(pending)
+    }
+
+    fn removed(&mut self, pending: &mut Pending) {
+        if let Stage::Waiting(message) = &pending.stage {
+            self.waiting_bytes -= message.bytes().len();
+        }
+        self.vacate(pending);
+    }
+
+    /// Takes its place from a request that is not here any more.
+    pub(crate) fn vacate(&mut self, pending: &mut Pending) {
+        if pending.place == Place::Taken {
+            pending.place = Place::Wanted;
+            self.placed -= 1;
+        }
+    }
+
+    /// Takes its place from a request that the process is done with, although it stays.
+    pub(crate) fn displace(&mut self, number: Number) {
+        if let Some(pending) = self.requests.get_mut(&number)
+            && pending.place == Place::Taken
+        {
+            pending.place = Place::NotNeeded;
+            self.placed -= 1;
+        }
+    }
+
+    /// Whether one more has a place where there are this many.
+    pub(crate) fn has_room(&self, places: Option<NonZeroUsize>) -> bool {
+        places.is_none_or(|places| self.placed < places.get())
+    }
+
+    /// Counts the time of all that waits from now on.
+    pub(crate) fn wait_anew(&mut self, now: Instant) {
+        if self.waiting_bytes > 0 {
+            for pending in self.requests.values_mut().filter(|pending| matches!(pending.stage, Stage::Waiting(_))) {
+                pending.began = now;
+            }
+        }
+    }
+
+    pub(crate) fn contains(&self, number: Number) -> bool {
+        self.requests.contains_key(&number)
+    }
+
+    pub(crate) fn get(&self, number: Number) -> Option<&Pending> {
+        self.requests.get(&number)
     }
 
     pub(crate) fn get_mut(&mut self, number: Number) -> Option<&mut Pending> {
@@ -176,16 +243,12 @@ impl PendingTable {
         self.requests.values().any(is_wanted)
     }
 
-    /// How many bytes wait for a process.
+    /// How many bytes wait for a process, or for their turn.
     pub(crate) fn waiting_bytes(&self) -> usize {
-        let lines = self.requests.values().map(|pending| match &pending.stage {
-            Stage::Waiting(message) => message.bytes().len(),
-            Stage::Sent(_) | Stage::Parked(_) | Stage::Asking => 0,
-        });
-        lines.sum()
+        self.waiting_bytes
     }
 
-    /// Takes the request if this process has it.
+    /// Takes the request if this process has it. It keeps its place until that is taken from it.
     pub(crate) fn answered(&mut self, number: Number, generation: Generation) -> Option<Pending> {
         match self.requests.get(&number)?.stage {
             Stage::Sent(sent) if sent == generation => self.requests.remove(&number),
@@ -227,6 +290,9 @@ impl PendingTable {
     /// Takes all requests for which `wanted` says so, in the order they were made.
     pub(crate) fn take(&mut self, mut wanted: impl FnMut(&Pending) -> bool) -> Vec<(Number, Pending)> {
         let mut taken: Vec<_> = self.requests.extract_if(|_, pending| wanted(pending)).collect();
+        for (_, pending) in &mut taken {
+            self.removed(pending);
+        }
         taken.sort_unstable_by_key(|(number, _)| *number);
         taken
     }

@@ -3,15 +3,10 @@
 use crate::catalog::{Introduced, List, Offering};
 use crate::exchange::{Delivery, Exchange, Sharing, State};
 use crate::fault::Fault;
-use crate::forward::Prepared;
-use crate::mailbox::{Outgoing, OutgoingKind};
-use crate::pending::{Asker, Number, Pending, Stage};
+use crate::pending::{Pending, Stage};
 use crate::skipped::request_of;
 use crate::sync::lock;
-use bytes::Bytes;
-use kennel_supervisor::{
-    End, Failure, FeedError, Generation, Instance, LifecycleEvent, Link, Next, Noise, Receiver, StopReason,
-};
+use kennel_supervisor::{End, Failure, Generation, Instance, LifecycleEvent, Link, Next, Noise, Receiver, StopReason};
 use kennel_wire::{Era, ErrorCode, Id, Kind, Message, RawJson, notification};
 use serde_json::json;
 use std::sync::Arc;
@@ -37,7 +32,7 @@ impl Receiver for Exchange {
         state.repeatable = repeatable;
         let mut news = self.reconnect(&mut state, link);
         self.restore(&mut state);
-        let (refused, settled) = self.flush(&mut state, link);
+        let unsent = self.flush(&mut state, link);
         let openers = std::mem::take(&mut state.openers);
         if self.sharing != Sharing::OneCall {
             let lists = [List::Prompts, List::Resources, List::Templates];
@@ -49,21 +44,11 @@ impl Receiver for Exchange {
             news.extend(Self::list_changed(&state, List::Tools));
         }
         drop(state);
-        for (pending, message) in settled {
-            self.with_instance(Instance::work_ended);
-            if let Asker::Client { client, mailbox, .. } = pending.asker {
-                client.dismiss();
-                mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
-            }
-        }
         for opener in openers {
             let _ = opener.send(Ok(Arc::clone(&link.handshake)));
         }
         self.post(news);
-        self.refuse(
-            refused,
-            &Fault::saturated("bytes on the way to the server", self.core.settings.limits.message_bytes),
-        );
+        self.settle(unsent);
         self.core.watch();
         if !is_first {
             self.core.counters.restarts.add();
@@ -102,7 +87,14 @@ impl Receiver for Exchange {
             }
         };
         if let Some(number) = number {
-            let taken = self.state().pending.answered(number, generation);
+            let taken = {
+                let mut state = self.state();
+                let mut taken = state.pending.answered(number, generation);
+                if let Some(taken) = &mut taken {
+                    state.pending.vacate(taken);
+                }
+                taken
+            };
             self.refuse(taken.into_iter().map(|pending| (number, pending)).collect(), &fault);
             self.ended_call();
         }
@@ -118,6 +110,8 @@ impl Receiver for Exchange {
             self.speaks(None);
             state.link = None;
             state.level = None;
+            // What waited for its turn waits for the next process from now on.
+            state.pending.wait_anew(Instant::now());
             let sent = |pending: &Pending| pending.is_with(generation);
             let mut lost = Vec::new();
             let mut again = Vec::new();
@@ -203,50 +197,17 @@ impl Receiver for Exchange {
 }
 
 impl Exchange {
-    /// Sends what has waited for the process. Returns what it does not take, and what it has nothing to do with, with the
-    /// answers.
-    #[expect(clippy::type_complexity, reason = "two lists for the one caller")]
-    fn flush(&self, state: &mut State, link: &Link) -> (Vec<(Number, Pending)>, Vec<(Pending, Bytes)>) {
-        let era = link.handshake.era;
-        for line in std::mem::take(&mut state.waiting_notifications) {
-            if era == Era::Legacy {
-                let _ = link.input.send(line);
-            }
-        }
-        let (mut refused, mut settled) = (Vec::new(), Vec::new());
-        for number in std::mem::take(&mut state.waiting) {
-            let Some(mut pending) = state.pending.remove(number) else { continue };
-            let Stage::Waiting(message) = std::mem::replace(&mut pending.stage, Stage::Asking) else { continue };
-            let Asker::Client { client, .. } = &pending.asker else { continue };
-            let said = self.line_for(era, client, &message, number, &pending.purpose);
-            (pending.began, pending.heard) = (Instant::now(), Instant::now());
-            match (self.prepare(state, link.generation, era, &mut pending, &message), said) {
-                (Prepared::Settled(answer), _) => settled.push((pending, answer)),
-                (Prepared::ToSend, Ok(said)) => {
-                    if link.input.send(said) == Err(FeedError::Full) {
-                        refused.push((number, pending));
-                    } else {
-                        state.pending.insert(number, pending);
-                    }
-                }
-                (Prepared::ToSend, Err(text)) => {
-                    let id = match &pending.asker {
-                        Asker::Client { id, .. } => id.clone(),
-                        Asker::Kennel => continue,
-                    };
-                    settled.push((pending, Fault::refused(ErrorCode::INVALID_PARAMS, text).response(&id)));
-                }
-            }
-        }
-        (refused, settled)
-    }
-
     /// Ends what has taken too long.
     pub(crate) fn sweep(&self, now: Instant) {
         let timeouts = &self.core.settings.timeouts;
         let server = &self.core.settings.name;
-        let (late, silent, gone) = {
+        let (late, waited, silent, gone) = {
             let mut state = self.state();
+            let waited = match &state.link {
+                Some(_) => Fault::no_turn(server, timeouts.call),
+                None => Fault::not_ready(server, timeouts.start),
+            };
+            let patience = if state.link.is_some() { timeouts.call } else { timeouts.start };
             let gone = state.pending.take(|pending| {
                 let is_overdue = pending.rounds.as_ref().is_some_and(|rounds| rounds.is_overdue(now));
                 matches!(pending.stage, Stage::Parked(_)) && is_overdue
@@ -258,27 +219,30 @@ impl Exchange {
                 }
             }
             let late = state.pending.take(|pending| {
-                matches!(pending.stage, Stage::Waiting(_)) && now.duration_since(pending.began) > timeouts.start
+                matches!(pending.stage, Stage::Waiting(_)) && now.duration_since(pending.began) > patience
             });
             let silent = state.pending.take(|pending| {
                 matches!(pending.stage, Stage::Sent(_) | Stage::Asking)
                     && (now.duration_since(pending.heard) > timeouts.inactivity
                         || now.duration_since(pending.began) > timeouts.call)
             });
-            state.waiting.retain(|number| !late.iter().any(|(gone, _)| gone == number));
+            if !late.is_empty() {
+                let State { waiting, pending, .. } = &mut *state;
+                waiting.retain(|number| pending.contains(*number));
+            }
             for (number, pending) in &silent {
                 match pending.stage {
                     Stage::Asking => Self::unask(&mut state, *number),
                     _ => Self::tell(&state, &crate::withdraw::cancellation(*number, "it took too long")),
                 }
             }
-            (late, silent, gone)
+            (late, waited, silent, gone)
         };
         if late.is_empty() && silent.is_empty() && gone.is_empty() {
             return;
         }
         self.refuse(gone, &self.closing());
-        self.refuse(late, &Fault::not_ready(server, timeouts.start));
+        self.refuse(late, &waited);
         if silent.iter().any(|(_, pending)| matches!(pending.stage, Stage::Sent(_))) {
             self.with_instance(Instance::suspect);
         }

@@ -52,6 +52,7 @@ impl Exchange {
         let refused = self.refuses(&client, &pending, &asked);
         if let Some(text) = refused {
             let fault = Fault::refused(ErrorCode::INTERNAL_ERROR, text);
+            self.vacate(&mut pending);
             return self.refuse(vec![(number, pending)], &fault);
         }
         let mut questions = Vec::new();
@@ -135,6 +136,7 @@ impl Exchange {
     /// Answers a request with the error that a client gave to a question about it.
     fn failed_inquiry(&self, pending: Pending, message: &Message) {
         self.with_instance(Instance::work_ended);
+        self.go_on();
         if let Asker::Client { client, mailbox, id, .. } = pending.asker {
             client.dismiss();
             let message = message.with_id(&id).unwrap_or_else(|_| message.bytes().clone());

@@ -180,8 +180,10 @@ impl Exchange {
         match (&pending.stage, &mut pending.rounds) {
             (Stage::Parked(parked), Some(rounds)) if *parked == generation && rounds.held.is_none() => {
                 rounds.held = Some(message.clone());
+                state.pending.displace(number);
                 drop(state);
                 self.with_instance(Instance::work_ended);
+                self.go_on();
                 true
             }
             _ => false,

@@ -4,6 +4,7 @@ use crate::audit::Audit;
 use kennel_state::Store;
 use kennel_wire::Era;
 use serde::Serialize;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,7 +38,9 @@ pub struct Limits {
     pub instances: usize,
     /// How many requests of one session may be unanswered.
     pub session_requests: usize,
-    /// How many requests to one process may wait for it to be ready.
+    /// How many requests of clients one process works on at once; as many as there are if `None`.
+    pub concurrency: Option<NonZeroUsize>,
+    /// How many requests to one process may wait for it to be ready, or to be done with others.
     pub waiting_requests: usize,
     /// How many requests of a process to its clients may be unanswered.
     pub server_requests: usize,
@@ -52,6 +55,7 @@ impl Default for Limits {
             sessions: 16_384,
             instances: 256,
             session_requests: 1024,
+            concurrency: None,
             waiting_requests: 4096,
             server_requests: 1024,
         }
@@ -65,7 +69,8 @@ pub struct Timeouts {
     pub start: Duration,
     /// How long a request may go without an answer or progress.
     pub inactivity: Duration,
-    /// How long a request may take in all, whatever its progress.
+    /// How long a request may take in all, whatever its progress; and how long it may wait before that while the process
+    /// works on others.
     pub call: Duration,
     /// How long the session of a caller that opens none is kept after its last request.
     pub caller: Duration,

@@ -1,7 +1,7 @@
 //! What is no longer wanted: requests that clients cancel or leave behind, and clients that go.
 
 use crate::client::Client;
-use crate::exchange::{Exchange, Sharing, line};
+use crate::exchange::{Exchange, Sharing, State, line};
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pending::{Asker, Number, Stage};
 use bytes::Bytes;
@@ -52,6 +52,7 @@ impl Exchange {
             pending
         };
         self.work_ended(&withdrawn);
+        self.go_on();
         client.dismiss();
         if let Asker::Client { mailbox, .. } = withdrawn.asker {
             mailbox.post(Outgoing { message: Bytes::new(), kind: OutgoingKind::Withdrawn });
@@ -83,7 +84,10 @@ impl Exchange {
                     Stage::Waiting(_) | Stage::Asking => {}
                 }
             }
-            state.waiting.retain(|number| !taken.iter().any(|(gone, _)| gone == number));
+            if taken.iter().any(|(_, pending)| matches!(pending.stage, Stage::Waiting(_))) {
+                let State { waiting, pending, .. } = &mut *state;
+                waiting.retain(|number| pending.contains(*number));
+            }
             for refusal in state.backward.orphans(client.key) {
                 if let Some(link) = &state.link {
                     let _ = link.input.send(line(&refusal));

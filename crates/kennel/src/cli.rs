@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use kennel_box::Size;
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 pub(crate) use clients::{
@@ -255,6 +256,9 @@ pub(crate) struct ServerFlags {
     /// How many processes the server may have at once
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(crate) max_processes: usize,
+    /// How many requests a process gets at once; further ones wait for their turn (default: as many as there are)
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<NonZeroU32>,
     /// Seconds that a call may take without an answer or progress
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
     pub(crate) call_timeout: f64,

@@ -14,3 +14,5 @@ mod operating;
 #[path = "serve/scene.rs"]
 mod scene;
 mod support;
+#[path = "serve/turns.rs"]
+mod turns;

@@ -7,6 +7,8 @@ mod audit;
 mod callers;
 mod calls;
 mod catalogs;
+mod concurrency;
+mod concurrency_rounds;
 mod dying;
 mod eras;
 mod fidelity;

@@ -13,6 +13,7 @@ use kennel_config::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::env::VarError;
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ impl Definition {
                 EraName::Legacy => Era::Legacy,
                 EraName::Modern => Era::Modern,
             },
-            concurrency: None,
+            concurrency: flags.concurrency.map(NonZeroU32::get),
             queue: 4096,
             max_message: flags.max_message,
             max_result: flags.max_result,

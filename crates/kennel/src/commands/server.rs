@@ -14,6 +14,7 @@ use kennel_jail::Helper;
 use kennel_state::Store;
 use kennel_supervisor::{Backoff, Launcher, PhaseBudgets, RestartBudget};
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -229,6 +230,7 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
             message_bytes,
             result_bytes: server.max_result.map_or(message_bytes, bytes),
             instances: count(server.max_processes),
+            concurrency: server.concurrency.and_then(|concurrency| NonZeroUsize::new(count(concurrency))),
             waiting_requests: count(server.queue),
             ..Limits::default()
         },

@@ -112,15 +112,10 @@ impl Fleet {
                 self.console.say("not_served", &text, json!({ "about": name.as_str(), "problem": problem }));
             }
             Ok(assembled) => {
-                let (is_eager, is_bounded) = {
+                let is_eager = {
                     let state = self.read();
-                    let server = state.config.servers.get(name);
-                    let is_eager = server.is_some_and(|server| server.start == Start::Eager);
-                    (is_eager, server.is_some_and(|server| server.concurrency.is_some()))
+                    state.config.servers.get(name).is_some_and(|server| server.start == Start::Eager)
                 };
-                if is_bounded {
-                    member.console.say("warning", "`concurrency` is not in force yet", json!({}));
-                }
                 if is_eager {
                     self.start_in_turn(assembled);
                 }
