@@ -19,8 +19,8 @@ pub struct SearchArguments {
     pub query: String,
     /// How many tools it wants: 1 to 50, whatever it said.
     pub limit: usize,
-    /// The only servers whose tools it wants, by name or alias; none means all.
-    pub servers: Vec<String>,
+    /// The only servers whose tools it wants, by name or alias; where nothing is said, all.
+    pub servers: Option<Vec<String>>,
     /// What it wants of each tool.
     pub detail: Detail,
 }
@@ -66,12 +66,22 @@ impl SearchArguments {
         let limit =
             arguments.get("limit").map_or(Ok(DEFAULT_LIMIT), |limit| limit_of(limit).ok_or(ArgumentError::Limit))?;
         let servers = arguments.get("servers").or_else(|| arguments.get("server")).map(texts);
-        let servers = servers.map_or(Ok(Vec::new()), |servers| servers.ok_or(ArgumentError::Server))?;
+        let servers = servers.map(|servers| servers.ok_or(ArgumentError::Server)).transpose()?;
         Ok(Self { query, limit, servers, detail: arguments.detail(Detail::Signatures)? })
     }
 }
 
 impl DescribeArguments {
+    /// These tools of a server, or all of them, with all that is known.
+    #[must_use]
+    pub fn of_server(alias: &str, tools: Option<&[String]>) -> Self {
+        let tools = match tools {
+            Some(tools) => tools.iter().map(|tool| format!("{alias}.{tool}")).collect(),
+            None => vec![format!("{alias}.*")],
+        };
+        Self { tools, detail: Detail::Full }
+    }
+
     /// Reads the `arguments` of a call. One text counts as a list of it.
     pub fn read(arguments: Option<&RawJson>) -> Result<Self, ArgumentError> {
         let arguments = Given::new(arguments);

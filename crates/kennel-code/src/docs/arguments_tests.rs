@@ -14,13 +14,14 @@ fn describe(text: &str) -> Result<DescribeArguments, ArgumentError> {
 
 #[test]
 fn what_is_left_out_has_its_default_and_what_is_said_counts() {
-    let wanted =
-        SearchArguments { query: "read".to_owned(), limit: 5, servers: Vec::new(), detail: Detail::Signatures };
+    let wanted = SearchArguments { query: "read".to_owned(), limit: 5, servers: None, detail: Detail::Signatures };
     assert_eq!(search(r#"{"query":"read"}"#), Ok(wanted.clone()));
     assert_eq!(search(r#"{"query":"read","limit":null,"server":"","detail":null,"more":1}"#), Ok(wanted));
     let said = search(r#"{"query":"x","limit":"70","server":"git","detail":"full"}"#).expect("arguments");
-    assert_eq!((said.limit, said.servers, said.detail), (50, vec!["git".to_owned()], Detail::Full));
-    assert_eq!(search(r#"{"query":"x","servers":["a","b"],"limit":0}"#).expect("arguments").servers, ["a", "b"]);
+    assert_eq!((said.limit, said.servers, said.detail), (50, Some(vec!["git".to_owned()]), Detail::Full));
+    let both = search(r#"{"query":"x","servers":["a","b"],"limit":0}"#).expect("arguments");
+    assert_eq!((both.servers, both.limit), (Some(vec!["a".to_owned(), "b".to_owned()]), 1));
+    assert_eq!(search(r#"{"query":"x","servers":[]}"#).expect("arguments").servers, Some(Vec::new()));
     let one = describe(r#"{"tools":"git.log","detail":"names"}"#).expect("arguments");
     assert_eq!((one.tools, one.detail), (vec!["git.log".to_owned()], Detail::Names));
 }

@@ -147,13 +147,13 @@ impl Catalog {
     #[must_use]
     pub fn search(&self, arguments: &SearchArguments) -> String {
         let mut wanted = Vec::new();
-        for called in &arguments.servers {
+        for called in arguments.servers.iter().flatten() {
             match self.server(called) {
                 Some((_, server)) => wanted.push(server.name.as_str()),
                 None => return self.no_server(called),
             }
         }
-        let is_wanted = |server: &str, _: &str| wanted.is_empty() || wanted.contains(&server);
+        let is_wanted = |server: &str, _: &str| arguments.servers.is_none() || wanted.contains(&server);
         let hits = self.index.search_where(&arguments.query, arguments.limit, is_wanted);
         let shown = hits.iter().filter_map(|hit| {
             let server = self.servers.get(hit.server)?;

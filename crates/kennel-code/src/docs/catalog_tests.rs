@@ -39,6 +39,7 @@ fn searches_find_tools_as_they_are_called() {
     );
     assert_eq!(search(&catalog, r#"{"query":"email","detail":"names"}"#), "mcp_mail_example.send_now");
     assert!(search(&catalog, r#"{"query":"email","server":"file_system"}"#).starts_with("No tool matches."));
+    assert!(search(&catalog, r#"{"query":"email","servers":[]}"#).starts_with("No tool matches."));
     let unknown = search(&catalog, r#"{"query":"email","server":"nobody"}"#);
     assert!(unknown.contains("\"nobody\"") && unknown.contains("file_system, mail_example"), "{unknown}");
 }
@@ -56,6 +57,9 @@ fn tools_are_described_by_every_name_that_they_have() {
         let wanted = "mcp_file_system.read_file\nmcp_file_system.write";
         assert_eq!(describe(&catalog, &[called], Detail::Names), wanted, "{called}");
     }
+    let of_server = |tools: Option<&[String]>| catalog.describe(&DescribeArguments::of_server("file_system", tools));
+    assert_eq!(of_server(None).matches("async def ").count(), 2);
+    assert!(of_server(Some(&["read-file".to_owned()])).contains("async def read_file(path: str):"));
     let wrong = describe(&catalog, &["file_system.none", "nobody.x", "file_system.write"], Detail::Names);
     let lines: Vec<&str> = wrong.lines().collect();
     assert!(lines[0] == "mcp_file_system.write" && lines[1].contains("no tool \"none\""), "{wrong}");
