@@ -38,10 +38,11 @@ fn classes_that_stand_there_already_do_not_come_again() {
 
 #[test]
 fn what_does_not_fit_is_named() {
-    let many: Vec<String> = (0..2_500).map(|number| EDIT.replace("edit-file", &format!("edit_{number}"))).collect();
-    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let definition = RawJson::parse(EDIT.to_owned()).expect("JSON");
+    let tool = Tool::read(&definition);
+    let many = vec![Shown { alias: "fs", tool: &tool, definition: &definition }; 5_000];
     for detail in [Detail::Names, Detail::Signatures, Detail::Full, Detail::Schema] {
-        let text = shown(&many, detail);
+        let text = stub(&many, detail);
         assert!(text.len() < 2 * MOST_BYTES, "{detail:?}: {}", text.len());
         assert!(text.lines().last().is_some_and(|last| last.contains("… and ")), "{detail:?}");
     }
