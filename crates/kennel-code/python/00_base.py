@@ -10,7 +10,7 @@ import linecache
 import os
 import re
 import select
-import signal
+import _signal
 import socket
 import struct
 import sys
@@ -48,8 +48,8 @@ fcntl_call = fcntl.fcntl
 get_ident, make_lock = threading.get_ident, threading.Lock
 get_running_loop, new_event_loop, set_event_loop = asyncio.get_running_loop, asyncio.new_event_loop, asyncio.set_event_loop
 CancelledError = asyncio.CancelledError
-getsignal, set_signal, pthread_sigmask, setitimer = signal.getsignal, signal.signal, signal.pthread_sigmask, signal.setitimer
-SIGINT, SIG_UNBLOCK, ITIMER_REAL = signal.SIGINT, signal.SIG_UNBLOCK, signal.ITIMER_REAL
+getsignal, set_signal, pthread_sigmask, setitimer = _signal.getsignal, _signal.signal, _signal.pthread_sigmask, _signal.setitimer
+SIGINT, SIG_UNBLOCK, ITIMER_REAL = _signal.SIGINT, _signal.SIG_UNBLOCK, _signal.ITIMER_REAL
 ModuleType, Signature, Parameter = types.ModuleType, inspect.Signature, inspect.Parameter
 sys_modules = sys.modules
 MAIN_PID = os_getpid()

@@ -95,9 +95,11 @@ def prepare_saved(function, name, description):
         if free:
             raise ValueError("%s uses variables of the function around it (%s): pass them as arguments" % (function.__name__, ", ".join(free)))
         try:
-            source = inspect.getsource(function)
+            source = textwrap.dedent(inspect.getsource(function))
         except (OSError, TypeError):
-            raise ValueError("the source of %s is not known: pass it as a string" % function.__name__) from None
+            source = ""
+        if "def " + inspect.unwrap(function).__code__.co_name not in source and function.__name__ != "<lambda>":
+            raise ValueError("the source of %s is not known: pass it as a string" % function.__name__)
     else:
         raise TypeError("save_tool takes a function or its source, not %s" % type(function).__name__)
     source = textwrap.dedent(source).strip("\n") + "\n"

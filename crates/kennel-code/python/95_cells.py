@@ -35,6 +35,8 @@ def start_namespace():
         return real_getfile(object)
 
     inspect.getfile = getfile
+    # CPython 3.13 knows the text of -c by this name, which all code from exec has.
+    linecache.cache.pop("<string>", None)
 
 
 def loop_identity(loop):
@@ -53,8 +55,15 @@ def healthy_loop():
             Notebook.broken.append(loop)
         loop = Notebook.loop = new_event_loop()
         Notebook.loop_parts = loop_identity(loop)
+        loop.set_exception_handler(on_loop_failure)
         loop.add_reader(CHANNEL_FD, on_readable)
     return loop
+
+
+def on_loop_failure(loop, context):
+    """Tasks that ended their cell by exit or interrupt were told of there."""
+    if not isinstance(context.get("exception"), (SystemExit, KeyboardInterrupt)):
+        loop.default_exception_handler(context)
 
 
 def remember_source(filename, source):
