@@ -10,6 +10,7 @@ pub mod docs;
 pub mod engine;
 pub mod notebook;
 pub mod output;
+pub mod pool;
 pub mod results;
 mod settings;
 mod sync;

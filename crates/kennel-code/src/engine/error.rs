@@ -41,6 +41,15 @@ pub enum StartError {
         /// The end of what it has written to its standard error.
         stderr: String,
     },
+    /// Too many wait already.
+    #[error("{waiting} others wait for an interpreter already; try again later")]
+    Busy {
+        /// How many wait.
+        waiting: usize,
+    },
+    /// Nobody starts interpreters any more.
+    #[error("code mode is being shut down")]
+    Closed,
 }
 
 impl From<BoxError> for StartError {

@@ -1,9 +1,13 @@
 //! Interpreters: what starts them, and what one is to those who use it.
 
 mod error;
+mod native;
+mod python;
 
 pub use error::StartError;
 pub use kennel_box::{EngineFuture, ProcessHandle, RunningBox};
+pub use native::{NativePython, NativePythonSettings, Source, WORKSPACE};
+pub use python::Python;
 
 use crate::channel::{Channel, Token};
 use std::fmt;
