@@ -39,6 +39,8 @@ SOURCE_LIMIT = 1000
 # Bytes of a saved tool's source, and characters of capability_summary().
 SAVED_LIMIT = 32 * 1024
 SUMMARY_LIMIT = 1500
+# Names that are compared for a hint.
+NAMES_LIMIT = 500
 # How often the loop is run again to let a cell's task end after something else in the loop has stopped it.
 RERUN_LIMIT = 8
 
@@ -56,8 +58,8 @@ MAIN_PID = os_getpid()
 
 
 def nearest(name, names):
-    """A hint that names what was probably meant, or what there is."""
-    names = [other for other in names if not other.startswith("__")]
+    """A hint that names what was probably meant, or what there is; of many names it looks at the first."""
+    names = [other for other in names if not other.startswith("__")][:NAMES_LIMIT]
     close = difflib.get_close_matches(name, names, 3, 0.5)
     close += [other for other in names if name.lower() in other.lower() and other not in close][: 3 - len(close)]
     if close:

@@ -14,6 +14,8 @@ class Record(dict):
             return self[name]
         except KeyError:
             pass
+        if name.startswith("__"):
+            raise AttributeError(name)
         raise AttributeError("no item %r; %s" % (name, nearest(name, [key for key in self if isinstance(key, str)])))
 
     def __dir__(self):
@@ -49,6 +51,7 @@ class Scanning:
     strict = False
     object_hook = Record
     object_pairs_hook = None
+    array_hook = None
     parse_float = float
     parse_int = int
     parse_constant = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}.__getitem__
@@ -62,6 +65,16 @@ def encode_json(value):
     """The value as JSON in UTF-8; raises TypeError, ValueError or RecursionError."""
     write = _json.make_encoder({}, jsonable, json_string, None, ":", ",", False, False, False)
     return "".join(write(value, 0)).encode("utf-8")
+
+
+try:
+    encode_json({"sample": [1]})
+except TypeError:
+    # A CPython whose C part is called otherwise: its Python part calls it.
+    json_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=jsonable)
+
+    def encode_json(value):
+        return json_encoder.encode(value).encode("utf-8")
 
 
 def decode_json(text):

@@ -60,6 +60,14 @@ def healthy_loop():
     return loop
 
 
+def offer_loop(loop):
+    """Makes asyncio.get_event_loop() give the notebook's loop, which asyncio.run of user code takes away."""
+    try:
+        set_event_loop(loop)
+    except Exception:
+        pass
+
+
 def on_loop_failure(loop, context):
     """Tasks that ended their cell by exit or interrupt were told of there."""
     if not isinstance(context.get("exception"), (SystemExit, KeyboardInterrupt)):
@@ -118,7 +126,7 @@ async def run_steps(body, last):
 def run_async(body, last):
     """Runs the cell as a task of the notebook's loop."""
     loop = healthy_loop()
-    set_event_loop(loop)
+    offer_loop(loop)
     Notebook.task = task = loop.create_task(run_steps(body, last))
     stopped = None
     for _ in range(RERUN_LIMIT):
@@ -133,8 +141,7 @@ def run_async(body, last):
             task.cancel()
     Notebook.task = None
     if not task.done():
-        Notebook.loop = None
-        Notebook.broken.append(loop)
+        Notebook.loop_parts = ()
         raise stopped
     if task.cancelled():
         raise stopped or CancelledError()
@@ -177,6 +184,7 @@ def run_code(source, filename):
         if any(code is not None and code.co_flags & COROUTINE for code in (body, last)):
             value = run_async(body, last)
         else:
+            offer_loop(healthy_loop() if Notebook.loop.is_closed() else Notebook.loop)
             value = run_sync(body, last)
         if value is None:
             return {"status": "success"}
