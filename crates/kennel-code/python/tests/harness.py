@@ -191,6 +191,17 @@ class Box:
     def interrupt(self):
         os.kill(self.pid, signal.SIGINT)
 
+    def asleep(self):
+        """Waits until the process blocks: its main thread sleeps whenever one looks."""
+        deadline, seen = time.monotonic() + PATIENCE, 0
+        while seen < 5:
+            with open("/proc/%d/task/%d/stat" % (self.pid, self.pid)) as file:
+                state = file.read().rpartition(")")[2].split()[0]
+            seen = seen + 1 if state == "S" else 0
+            if time.monotonic() > deadline:
+                raise AssertionError("the process does not come to rest")
+            time.sleep(0.002)
+
     # End
 
     def wait(self):

@@ -43,6 +43,11 @@ class Values(BoxCase):
             self.assertGreater(len(value), 19000)
             self.assertIn(note, value)
 
+    def test_large_texts_are_not_written_out_to_be_cut(self):
+        self.good("import resource\ndata = b'\\xff' * 50_000_000\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss")
+        self.assertIn("50000000 long", self.good("[data]").value + self.good("data").value)
+        self.assertLess(int(self.good("resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before").value), 50_000)
+
     def test_recursive_and_deep_values(self):
         self.assertEqual(self.good("a = [1]; a.append(a); a").value, "[1, [...]]")
         self.assertEqual(self.good("d = {}; d['d'] = d; d").value, "{'d': {...}}")

@@ -64,6 +64,7 @@ class Packets(BoxCase):
         self.assertEqual((result.value, result.out), ("'true'", ""))
         self.box.send(other, {"t": "servers", "servers": []})
         self.assertEqual(self.good("mcp.runtime.list_servers_sync()").value, "['file_system']")
+        self.assertEqual(self.box.foreign, [])
 
     def test_a_message_that_was_broken_off_is_dropped(self):
         token = os.urandom(16)

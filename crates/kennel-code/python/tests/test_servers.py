@@ -195,6 +195,9 @@ class Results(BoxCase):
             self.assertIn("no such\nfile", error["message"])
             self.assertNotIn("<kennel>", error["traceback"])
             self.assertEqual(error["traceback"].count("  File"), 1)
+            for raising in ("raise ValueError('second')", "raise ValueError('second') from error"):
+                error = self.bad("try:\n    %s\nexcept MCPError as error:\n    %s" % (call, raising), "ValueError", host=lambda message: {"ok": failing})
+                self.assertEqual(error["traceback"].count("  File"), 2, error)
 
     def test_errors_of_the_protocol(self):
         refusal = {"error": {"kind": "protocol", "message": "bad params", "code": -32602, "data": {"why": [1]}}}
