@@ -76,7 +76,12 @@ fn servers_come_and_go() {
     let only = catalog.only(|name| name == "file-system");
     assert_eq!(search(&only, r#"{"query":"file","detail":"names"}"#), "mcp_file_system_2.other");
     assert_eq!(only.servers().count(), 1);
+    // What is not there takes nobody's place.
+    let look = r#"{"query":"look at a file","detail":"names","limit":1}"#;
+    assert_eq!(search(&catalog, look), "mcp_file_system.look");
+    assert_eq!(search(&only, look), "mcp_file_system_2.other");
     catalog.remove("File System");
+    assert_eq!(search(&catalog, look), "mcp_file_system.other");
     assert_eq!(search(&catalog, r#"{"query":"file","detail":"names"}"#), "mcp_file_system.other");
 }
 

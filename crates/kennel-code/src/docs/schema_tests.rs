@@ -145,14 +145,22 @@ fn what_is_too_deep_or_too_much_is_cut() {
     reader.kind(&schema, "thing");
     let read = reader.finish();
     assert!(read.is_cut && read.records.len() == LIMITS.depth, "{:?}", read.records);
-    // Each is made of two of the next: without a bound that would never end.
-    let fork = |level: usize| {
-        format!(
-            r##""d{level}":{{"anyOf":[{{"items":{{"$ref":"#/$defs/d{0}"}}}},{{"prefixItems":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}]}}"##,
-            level + 1
-        )
-    };
-    let many: Vec<String> = (0..60).map(fork).collect();
+    // Each is one of many lists of the next: without a bound that would take years.
+    let branch = |level: usize| format!(r##"{{"items":{{"$ref":"#/$defs/d{level}"}}}}"##);
+    let fork = |level: usize| format!(r#""d{level}":{{"anyOf":[{}]}}"#, vec![branch(level + 1); 60].join(","));
+    let many: Vec<String> = (0..10).map(fork).collect();
     let schema = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{}}}}}"##, many.join(","));
-    kind(&schema);
+    let schema = Json::parse(schema.as_bytes()).expect("JSON");
+    let mut reader = Reader::new(&schema, LIMITS);
+    reader.kind(&schema, "thing");
+    assert!(reader.finish().is_cut);
+}
+
+#[test]
+fn references_that_point_nowhere_are_anything() {
+    for reference in ["#anchor", "#/$defs/none", "thing.json", "#/properties/a/0"] {
+        let (_, classes) =
+            read(&format!(r#"{{"properties":{{"a":{{"$ref":"{reference}"}},"b":{{"type":"string"}}}}}}"#));
+        assert!(classes.contains("    a: NotRequired[Any]\n"), "{reference}: {classes}");
+    }
 }

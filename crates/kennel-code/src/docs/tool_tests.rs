@@ -93,12 +93,14 @@ fn docs_say_what_arguments_are_for_and_how_large() {
             "when":{"type":"string","format":"date-time","description":"The time."},
             "n":{"type":"integer","minimum":1,"maximum":10},"m":{"exclusiveMinimum":0,"type":"number"},
             "tags":{"type":"array","minItems":1,"items":{"type":"string"},"uniqueItems":true},
-            "code":{"type":"string","pattern":"^[a-z]+$","minLength":2,"maxLength":2}}}}"#,
+            "code":{"type":"string","pattern":"^[a-z]+$","minLength":2,"maxLength":2},
+            "size":{"enum":[0.5,1.5]}}}}"#,
     );
     assert_eq!(
         tool.doc,
         "Does it.\n\nWell.\n\nwhen: The time. (date-time)\nn: (1 to 10)\nm: (> 0)\n\
-         tags: (>= 1 item; no item twice)\ncode: (matches ^[a-z]+$; 2 characters)"
+         tags: (>= 1 item; no item twice)\ncode: (matches ^[a-z]+$; 2 characters)\n\
+         size: (one of 0.5, 1.5)"
     );
     assert_eq!((tool.summary.as_str(), tool.read_only, tool.is_cut), ("Does it.", true, false));
 }
