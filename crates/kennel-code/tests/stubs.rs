@@ -194,7 +194,7 @@ fn tools_with_schemas_of_all_kinds_are_python() {
     let tool = (word(), word(), schema(), schema()).prop_map(|(name, description, input, output)| {
         json!({"name": name, "description": description, "inputSchema": input, "outputSchema": output})
     });
-    check(some(1_500, &tool));
+    check(some(800, &tool));
 }
 
 #[test]
@@ -202,5 +202,5 @@ fn tools_that_are_anything_are_python() {
     let tool = (any_json(), any_json(), any_json(), any_json()).prop_map(|(name, description, input, whole)| {
         [whole, json!({"name": name, "description": description, "inputSchema": input, "annotations": description})]
     });
-    check(some(750, &tool).into_iter().flatten());
+    check(some(400, &tool).into_iter().flatten());
 }

@@ -8,6 +8,9 @@ use std::fmt::Write;
 pub(crate) fn classes(records: &[Record]) -> String {
     let mut written = String::new();
     for record in records.iter().rev() {
+        if let Some(others) = &record.others {
+            let _ = writeln!(written, "# {} may have other members: {}", record.name, others.write(records));
+        }
         if record.fields.iter().all(|field| is_name(&field.name)) {
             let _ = writeln!(written, "class {}(TypedDict):", record.name);
             if record.fields.is_empty() {
@@ -33,13 +36,15 @@ pub(crate) fn classes(records: &[Record]) -> String {
 /// The same, each on one line for people: `Edit = {oldText: str, dryRun?: bool}`.
 pub(crate) fn short(records: &[Record]) -> String {
     let mut lines = Vec::new();
-    for Record { name, fields } in records.iter().rev() {
+    for Record { name, fields, others } in records.iter().rev() {
         let field = |field: &Field| {
             let mark = if field.presence == Presence::Required { "" } else { "?" };
             let name = if is_name(&field.name) { field.name.clone() } else { quoted(&field.name) };
             format!("{name}{mark}: {}", field.kind.write(records))
         };
-        lines.push(format!("{name} = {{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", ")));
+        let mut members: Vec<String> = fields.iter().map(field).collect();
+        members.extend(others.iter().map(|others| format!("...: {}", others.write(records))));
+        lines.push(format!("{name} = {{{}}}", members.join(", ")));
     }
     lines.join("\n")
 }

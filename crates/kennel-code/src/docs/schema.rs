@@ -209,13 +209,16 @@ impl<'a> Reader<'a> {
             return Type::dict(others.map_or(Type::Any, |others| self.kind_within(others, &singular(name), deeper)));
         }
         let number = self.records.len();
+        let hint = singular(name);
         let name = self.names.unique(class_name(name));
-        self.records.push(Record { name, fields: Vec::new() });
+        self.records.push(Record { name, fields: Vec::new(), others: None });
         if let Some(reference) = reference {
             self.referred.insert((ptr::from_ref(self.root).addr(), reference), number);
         }
         let fields = self.fields_within(schema, self.limits.fields, deeper);
-        if let Some(same) = self.records.iter().take(number).position(|known| known.fields == fields)
+        let others = others.map(|others| self.kind_within(others, &hint, deeper));
+        let is_same = |known: &Record| known.fields == fields && known.others == others;
+        if let Some(same) = self.records.iter().take(number).position(is_same)
             && reference.is_none()
             && number + 1 == self.records.len()
         {
@@ -226,6 +229,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(record) = self.records.get_mut(number) {
             record.fields = fields;
+            record.others = others;
         }
         Type::Record(number)
     }

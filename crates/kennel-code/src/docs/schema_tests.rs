@@ -79,6 +79,18 @@ fn members_that_are_no_names_are_quoted() {
 }
 
 #[test]
+fn objects_that_may_have_other_members_say_so() {
+    let schema = r#"{"properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":{"type":"integer"}}"#;
+    let (_, classes) = read(schema);
+    assert_eq!(classes, "# Thing may have other members: int\nclass Thing(TypedDict):\n    a: str\n\n");
+    let plain = schema.replace(r#"{"type":"integer"}"#, "true");
+    assert_eq!(read(&plain).1, "class Thing(TypedDict):\n    a: str\n\n");
+    // What differs only in this is another type.
+    let (_, both) = read(&format!(r#"{{"properties":{{"x":{schema},"y":{plain}}}}}"#));
+    assert!(both.contains("class X(TypedDict)") && both.contains("class Y(TypedDict)"), "{both}");
+}
+
+#[test]
 fn equal_objects_are_one_class_and_others_of_that_name_are_numbered() {
     let point = r#"{"type":"object","properties":{"x":{"type":"number"}}}"#;
     let other = r#"{"type":"object","properties":{"to":{"type":"object","properties":{"y":{}}}}}"#;

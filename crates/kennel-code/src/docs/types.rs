@@ -37,6 +37,8 @@ pub(crate) enum Type {
 pub(crate) struct Record {
     pub(crate) name: String,
     pub(crate) fields: Vec<Field>,
+    /// What members without a name of their own are, if it is said that there may be some.
+    pub(crate) others: Option<Type>,
 }
 
 /// A member of an object.
