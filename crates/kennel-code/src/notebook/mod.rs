@@ -27,7 +27,7 @@ use crate::cell::CellRequest;
 use crate::engine::CodeEngine;
 use crate::output::grouped;
 use crate::results::Results;
-use crate::settings::Settings;
+use crate::settings::{NotebookLimits, Settings};
 use actor::Actor;
 use queue::Queue;
 use std::sync::Arc;
@@ -40,23 +40,19 @@ use tokio_util::task::TaskTracker;
 
 /// What notebooks are made of, shared by all.
 #[derive(Clone)]
-pub struct Parts {
-    /// Where interpreters come from.
-    pub engine: Arc<dyn CodeEngine>,
-    /// Who answers what cells ask for.
-    pub host: Arc<dyn Host>,
-    /// Where output is kept that is too long to be shown.
-    pub results: Arc<Results>,
-    /// The bounds.
-    pub settings: Arc<Settings>,
+struct Parts {
+    engine: Arc<dyn CodeEngine>,
+    host: Arc<dyn Host>,
+    results: Arc<Results>,
+    settings: Arc<Settings>,
     /// The number of the last cell.
-    pub cells: Arc<AtomicU64>,
+    cells: Arc<AtomicU64>,
     /// The tasks of all notebooks.
-    pub tasks: TaskTracker,
+    tasks: TaskTracker,
 }
 
 /// One notebook. Dropping it ends what runs in it, and its interpreter.
-pub struct Notebook {
+struct Notebook {
     queue: Arc<Queue>,
     closing: DropGuard,
     task: JoinHandle<()>,
@@ -108,14 +104,9 @@ pub enum RunError {
 }
 
 impl Notebook {
-    /// A notebook without an interpreter yet. Must be called within a tokio runtime.
-    #[must_use]
-    pub fn new(parts: &Parts, owner: &Arc<str>, session: &Arc<str>) -> Self {
-        Self::with_loss(parts, owner, session, None)
-    }
-
-    /// The same, for one whose state was lost before.
-    fn with_loss(parts: &Parts, owner: &Arc<str>, session: &Arc<str>, lost: Option<String>) -> Self {
+    /// A notebook without an interpreter yet, and why there is nothing left of one before it. Must be called within a
+    /// tokio runtime.
+    fn new(parts: &Parts, owner: &Arc<str>, session: &Arc<str>, lost: Option<String>) -> Self {
         let queue = Arc::new(Queue::new(Arc::clone(owner), Arc::clone(session), parts.settings.clone()));
         let closing = CancellationToken::new();
         let actor = Actor::new(parts.clone(), Arc::clone(&queue), closing.clone(), lost);
@@ -124,32 +115,43 @@ impl Notebook {
     }
 
     /// Runs a cell as soon as those before it are over.
-    pub fn run(&self, parts: &Parts, request: CellRequest) -> Result<CellHandle, RunError> {
-        self.queue.push(&parts.cells, request)
+    fn run(&self, cells: &AtomicU64, request: CellRequest) -> Result<CellHandle, RunError> {
+        self.queue.push(cells, request)
     }
 
     /// A cell by its id, if it is one of the last.
-    #[must_use]
-    pub fn cell(&self, id: &str) -> Option<CellHandle> {
+    fn cell(&self, id: &str) -> Option<CellHandle> {
         self.queue.recent(id)
     }
 
     /// Since when no cell runs or waits; nothing where one does.
-    #[must_use]
-    pub fn idle_since(&self) -> Option<Instant> {
+    fn idle_since(&self) -> Option<Instant> {
         self.queue.idle_since()
     }
 
     /// Whether it has an interpreter now.
-    #[must_use]
-    pub fn is_live(&self) -> bool {
+    fn is_live(&self) -> bool {
         self.queue.is_live()
     }
 
     /// Ends what runs in it, and waits until its interpreter is gone.
-    pub async fn end(self) {
+    async fn end(self) {
         drop(self.closing);
         // A task that has panicked has dropped its interpreter as well.
         let _ = self.task.await;
+    }
+}
+
+/// Refuses what can never be run.
+fn check(request: &CellRequest, limits: &NotebookLimits) -> Result<(), RunError> {
+    let length = request.code.len();
+    if length > limits.code_bytes {
+        return Err(RunError::CodeTooLarge { length, limit: limits.code_bytes });
+    }
+    match request.timeout {
+        Some(asked) if asked > limits.most_timeout => {
+            Err(RunError::TimeoutTooLong { asked, limit: limits.most_timeout })
+        }
+        Some(_) | None => Ok(()),
     }
 }

@@ -49,15 +49,9 @@ impl Queue {
         Self { owner, session, settings, state: Mutex::new(state), pushed: Notify::new() }
     }
 
-    /// Adds a cell, if it may be run and there is room.
+    /// Adds a cell, if there is room.
     pub(super) fn push(self: &Arc<Self>, cells: &AtomicU64, request: CellRequest) -> Result<CellHandle, RunError> {
         let limits = &self.settings.notebook;
-        if request.code.len() > limits.code_bytes {
-            return Err(RunError::CodeTooLarge { length: request.code.len(), limit: limits.code_bytes });
-        }
-        if let Some(asked) = request.timeout.filter(|timeout| *timeout > limits.most_timeout) {
-            return Err(RunError::TimeoutTooLong { asked, limit: limits.most_timeout });
-        }
         let mut state = lock(&self.state);
         if state.closed {
             return Err(RunError::Closed);

@@ -1,7 +1,7 @@
 //! All notebooks, by whose they are and by name.
 
 use super::host::Host;
-use super::{CellHandle, Notebook, Parts, RunError};
+use super::{CellHandle, Notebook, Parts, RunError, check};
 use crate::cell::CellRequest;
 use crate::engine::CodeEngine;
 use crate::results::Results;
@@ -61,20 +61,21 @@ impl Registry {
     /// Runs a cell in a notebook of an owner, which is made if there is none of that name. Must be called within a
     /// tokio runtime.
     pub fn run(&self, owner: &str, name: &str, request: CellRequest) -> Result<CellHandle, RunError> {
+        check(&request, &self.parts.settings.notebook)?;
         let key = Key::new(owner, name);
         let mut state = lock(&self.state);
         if state.closed {
             return Err(RunError::Closed);
         }
         if let Some(notebook) = state.notebooks.get(&key) {
-            return notebook.run(&self.parts, request);
+            return notebook.run(&self.parts.cells, request);
         }
         state.make_room(&key, &self.parts.settings)?;
         let before = state.made_room.len();
         state.made_room.retain(|gone| *gone != key);
         let lost = (state.made_room.len() < before).then(|| "closed to make room for other notebooks".to_owned());
-        let notebook = Notebook::with_loss(&self.parts, &key.owner, &key.name, lost);
-        let handle = notebook.run(&self.parts, request)?;
+        let notebook = Notebook::new(&self.parts, &key.owner, &key.name, lost);
+        let handle = notebook.run(&self.parts.cells, request)?;
         state.notebooks.insert(key, notebook);
         Ok(handle)
     }
