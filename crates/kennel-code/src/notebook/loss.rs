@@ -47,3 +47,7 @@ pub(super) fn span(time: Duration) -> String {
         _ => format!("{} s", time.as_secs_f64()),
     }
 }
+
+#[cfg(test)]
+#[path = "loss_tests.rs"]
+mod tests;
