@@ -91,24 +91,68 @@ fn what_is_known_is_listed_after_a_restart_without_starting_anything() {
     scene.end(Signal::INT);
 }
 
+/// Where a client hears what nobody has asked for.
+struct Listening(Connection, String);
+
+impl Listening {
+    fn open(scene: &Scene, path: &str) -> Self {
+        let client = Client::open_at(&scene.address, path, json!({})).unwrap();
+        let mut connection = Connection::open(&scene.address).unwrap();
+        connection.set_timeout(PATIENCE);
+        let headers = [("accept", "text/event-stream"), ("mcp-session-id", client.session.as_str())];
+        connection.send("GET", path, &headers, b"").unwrap();
+        assert_eq!(connection.response_head().unwrap().status, 200);
+        Self(connection, String::new())
+    }
+
+    /// All that it has heard, and hears before a moment has passed without anything.
+    fn at_hand(&mut self) -> &str {
+        self.0.set_timeout(std::time::Duration::from_millis(200));
+        while let Ok(Some(chunk)) = self.0.chunk() {
+            self.1.push_str(&String::from_utf8(chunk).unwrap());
+        }
+        self.0.set_timeout(PATIENCE);
+        &self.1
+    }
+
+    /// Waits until it has heard that the tools have changed.
+    fn changes_of_tools(&mut self) {
+        let start = std::time::Instant::now();
+        while !self.1.contains("notifications/tools/list_changed") {
+            // There are signs of life in between.
+            assert!(start.elapsed() < PATIENCE, "nothing was heard: {}", self.1);
+            self.1.push_str(&String::from_utf8(self.0.chunk().unwrap().expect("the stream goes on")).unwrap());
+        }
+    }
+}
+
+#[test]
+fn clients_of_a_view_hear_of_no_changes_elsewhere() {
+    let scene = Scene::start(file);
+    scene.call("old", "echo", &json!({ "message": "hi" }));
+    tools(&scene, "/rpc");
+    // What is remembered is no news, and nothing is started that could have any.
+    let (_, place, mark) = scene.end(Signal::INT);
+    let scene = Scene::start_in(place, mark, file);
+    let (mut all, mut view) = (Listening::open(&scene, "/mcp"), Listening::open(&scene, "/views/work/mcp"));
+    scene.rewrite(|text| file(text).fixture("elsewhere", &[], ""));
+    scene.kennel(&["reload"]).fine();
+    all.changes_of_tools();
+    assert!(!view.at_hand().contains("list_changed"), "{}", view.1);
+    scene.rewrite(|text| file(text).fixture("elsewhere", &[], "tags = [\"work\"]"));
+    scene.kennel(&["reload"]).fine();
+    view.changes_of_tools();
+    assert!(tools(&scene, "/views/work/rpc").contains("elsewhere__pid"));
+    scene.end(Signal::INT);
+}
+
 #[test]
 fn clients_of_all_hear_that_a_server_has_come() {
     let scene = Scene::start(file);
-    let client = Client::open_at(&scene.address, "/mcp", json!({})).unwrap();
-    let mut listening = Connection::open(&scene.address).unwrap();
-    listening.set_timeout(PATIENCE);
-    let headers = [("accept", "text/event-stream"), ("mcp-session-id", client.session.as_str())];
-    listening.send("GET", "/mcp", &headers, b"").unwrap();
-    assert_eq!(listening.response_head().unwrap().status, 200);
+    let mut listening = Listening::open(&scene, "/mcp");
     scene.rewrite(|text| file(text).fixture("added", &[], "model = \"shared\""));
     scene.kennel(&["reload"]).fine();
-    let mut heard = String::new();
-    let start = std::time::Instant::now();
-    while !heard.contains("notifications/tools/list_changed") {
-        // There are signs of life in between.
-        assert!(start.elapsed() < PATIENCE, "nothing was heard: {heard}");
-        heard.push_str(&String::from_utf8(listening.chunk().unwrap().expect("the stream goes on")).unwrap());
-    }
+    listening.changes_of_tools();
     assert!(tools(&scene, "/rpc").contains("added__echo"));
     scene.end(Signal::INT);
 }
