@@ -1,4 +1,4 @@
-# Packets and messages over descriptor 3, by sendmsg and recvmsg alone.
+# Packets and messages over the channel, by sendmsg and recvmsg alone.
 HEADER = struct.Struct("<16sIB3x")
 MORE = 1
 DONTWAIT = socket.MSG_DONTWAIT

@@ -5,13 +5,14 @@ mod toon;
 
 pub use forms::Format;
 
+use crate::notebook::Host;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A cell to be run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct CellRequest {
     /// The Python code.
     pub code: String,
@@ -23,6 +24,16 @@ pub struct CellRequest {
     pub catalog: Option<Versioned>,
     /// The message that says which tools are saved.
     pub saved: Option<Versioned>,
+    /// Who answers what it asks for.
+    pub host: Arc<dyn Host>,
+}
+
+impl CellRequest {
+    /// A cell that may use all servers and run as long as is usual.
+    #[must_use]
+    pub fn new(code: impl Into<String>, host: Arc<dyn Host>) -> Self {
+        Self { code: code.into(), servers: None, timeout: None, catalog: None, saved: None, host }
+    }
 }
 
 /// A message that an interpreter needs once, until there is another version of it.

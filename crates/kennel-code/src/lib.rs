@@ -8,11 +8,18 @@ pub mod cell;
 pub mod channel;
 pub mod docs;
 pub mod engine;
+mod lazy;
 pub mod notebook;
 pub mod output;
 pub mod pool;
 pub mod results;
+mod server;
 mod settings;
 mod sync;
+mod toolbox;
 
+pub use lazy::EngineToCome;
+pub use pool::{Pool, PoolSettings};
+pub use server::{CodeLauncher, CodeMode, CodeSettings};
 pub use settings::{NotebookLimits, OutputLimits, RegistryLimits, ResultLimits, Settings};
+pub use toolbox::Approval;

@@ -1,5 +1,7 @@
-//! Runs the unit tests of the Python side with every CPython that is there: `python3` of the PATH and pyenv's 3.9 to 3.14.
+//! Runs the unit tests of the Python side with every `CPython` that is there: `python3` of the PATH and pyenv's 3.9 to 3.14.
 //! They start real processes with real socket pairs and pipes; no box is needed.
+// Clippy knows test functions, but not the helpers beside them.
+#![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

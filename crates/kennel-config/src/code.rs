@@ -12,6 +12,8 @@ pub struct CodeSettings {
     pub enabled: bool,
     /// The interpreter; found where nothing is said.
     pub python: Option<Template>,
+    /// Paths that code sees, read-only.
+    pub read: Vec<Template>,
     /// How many interpreters are kept ready.
     pub warm: u32,
     /// How long a cell may run where its caller says nothing.
@@ -43,6 +45,7 @@ impl CodeSettings {
         Self {
             enabled: fields.boolean("enabled").unwrap_or(true),
             python: fields.template("python"),
+            read: fields.templates("read"),
             warm: fields.count("warm").unwrap_or(2),
             timeout: fields.seconds("timeout").unwrap_or(Duration::from_secs(30)),
             max_timeout: fields.seconds("max-timeout").unwrap_or(Duration::from_mins(2)),

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod clients;
+mod code;
 mod gateways;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 pub(crate) use clients::{
     Add, ClientCommand, Connect, Consent, Export, Import, Install, OwnFile, RecordsFlag, Remove, TransportName,
 };
+pub(crate) use code::{Code, SavedCommand};
 pub(crate) use gateways::{ConfigCommand, Control, Events, GatewayFlags, Inspect, Logs, Ps, Reload, Serve};
 
 /// Run MCP servers and other programs that nobody has reason to trust, each alone in its own box.
@@ -59,6 +61,11 @@ pub(crate) enum Command {
     SelfCheck,
     /// Put all MCP servers of a file behind one gateway
     Serve(Serve),
+    /// Serve Python that calls the tools of all servers of a file, on standard input and output
+    Code(Code),
+    /// List, show and remove tools that code has saved
+    #[command(subcommand)]
+    Saved(SavedCommand),
     /// List the servers of the gateway that runs
     Ps(Ps),
     /// Print what a server has printed

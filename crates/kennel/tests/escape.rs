@@ -5,6 +5,8 @@
 
 #[path = "escape/attempts.rs"]
 mod attempts;
+#[path = "escape/cell.rs"]
+mod cell;
 #[path = "escape/scene.rs"]
 mod scene;
 mod support;

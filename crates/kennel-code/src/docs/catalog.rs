@@ -225,7 +225,8 @@ impl Catalog {
         })
     }
 
-    fn no_server(&self, called: &str) -> String {
+    /// What is said of a server that there is not.
+    pub(crate) fn no_server(&self, called: &str) -> String {
         let aliases: Vec<&str> = self.servers().map(|(alias, _)| alias).take(manual::MOST_SERVERS).collect();
         format!("there is no server in {:?}; there are: {}", super::text::one_line(called, 80), aliases.join(", "))
     }

@@ -3,6 +3,7 @@
 mod error;
 mod native;
 mod python;
+mod source;
 
 pub use error::StartError;
 pub use kennel_box::{EngineFuture, ProcessHandle, RunningBox};

@@ -5,12 +5,12 @@ use super::python::Python;
 use super::{CodeEngine, Interpreter};
 use crate::channel::{Channel, ChannelError, ChannelLimits, Token};
 use kennel_box::{
-    BoxPlan, BoxProcess, BoxSpec, CHANNEL, Command, Engine, EngineFuture, HostView, MountRules, Network, ScratchSpec,
-    Size,
+    AccessMode, BoxPlan, BoxProcess, BoxSpec, CHANNEL, Command, Engine, EngineFuture, HostView, MountRules, MountSpec,
+    Network, ScratchSpec, Size,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub const WORKSPACE: &str = "/workspace";
 pub struct NativePythonSettings {
     /// The Python to run, instead of the first on `PATH` that will do.
     pub python: Option<PathBuf>,
+    /// Paths that code sees, read-only.
+    pub read: Vec<PathBuf>,
     /// Memory of the box, with all that its files hold.
     pub memory: Size,
     /// Processors of the box.
@@ -46,6 +48,7 @@ impl Default for NativePythonSettings {
     fn default() -> Self {
         Self {
             python: None,
+            read: Vec::new(),
             memory: Size::mebibytes(512),
             cpus: 1.0,
             pids: 128,
@@ -169,7 +172,7 @@ fn plan(
     let spec = BoxSpec {
         engine: engine.kind(),
         network: Some(Network::Off),
-        mounts: python.mounts(),
+        mounts: python.mounts().into_iter().chain(settings.read.iter().map(|path| granted(path))).collect(),
         workdir: Some(WORKSPACE.into()),
         env: BTreeMap::from([("PATH".to_owned(), format!("{directory}:/usr/local/bin:/usr/bin:/bin"))]),
         cpus: Some(settings.cpus),
@@ -182,6 +185,10 @@ fn plan(
     // Nothing of the user's own programs: code sees one Python and the base system.
     let bare = HostView { path: "/usr/bin".into(), ..host.clone() };
     Ok(spec.plan(&bare, &MountRules::for_user(&host.home), &[])?)
+}
+
+fn granted(path: &Path) -> MountSpec {
+    MountSpec { host_path: path.to_owned(), mount_path: None, mode: AccessMode::ReadOnly }
 }
 
 #[derive(Deserialize)]

@@ -94,7 +94,7 @@ impl Actor {
         cell.begin();
         let running = Running {
             cell: &cell,
-            host: &self.parts.host,
+            host: &request.host,
             limits: &self.limits,
             output: &self.parts.settings.output,
             closing: &self.closing,

@@ -110,6 +110,16 @@ impl CellHandle {
         &self.cell.id
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        match &*self.cell.state.borrow() {
+            State::Queued => Stage::Queued,
+            State::Running => Stage::Running,
+            State::Done(_) => Stage::Done,
+        }
+    }
+
     /// Another reader, who has had nothing of the output yet.
     #[must_use]
     pub fn reader(&self) -> Self {

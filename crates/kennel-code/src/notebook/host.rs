@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -12,6 +13,12 @@ pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Host: Send + Sync {
     /// Works on one request of a cell. Several of a cell are worked on at once.
     fn ask<'a>(&'a self, cell: &'a CellContext, ask: Ask) -> HostFuture<'a, Result<Box<RawValue>, AskError>>;
+}
+
+impl fmt::Debug for dyn Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Host")
+    }
 }
 
 /// Who asks.

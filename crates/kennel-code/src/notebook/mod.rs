@@ -42,7 +42,6 @@ use tokio_util::task::TaskTracker;
 #[derive(Clone)]
 struct Parts {
     engine: Arc<dyn CodeEngine>,
-    host: Arc<dyn Host>,
     results: Arc<Results>,
     settings: Arc<Settings>,
     /// The number of the last cell.

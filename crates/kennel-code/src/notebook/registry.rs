@@ -1,6 +1,5 @@
 //! All notebooks, by whose they are and by name.
 
-use super::host::Host;
 use super::{CellHandle, Notebook, Parts, RunError, check};
 use crate::cell::CellRequest;
 use crate::engine::CodeEngine;
@@ -16,8 +15,6 @@ use tokio_util::task::TaskTracker;
 pub struct RegistryParts {
     /// Where interpreters come from.
     pub engine: Arc<dyn CodeEngine>,
-    /// Who answers what cells ask for.
-    pub host: Arc<dyn Host>,
     /// Where output is kept that is too long to be shown.
     pub results: Arc<Results>,
 }
@@ -52,9 +49,9 @@ impl Registry {
     /// Has no notebook yet.
     #[must_use]
     pub fn new(parts: RegistryParts, settings: Settings) -> Self {
-        let RegistryParts { engine, host, results } = parts;
+        let RegistryParts { engine, results } = parts;
         let cells = Arc::new(AtomicU64::new(0));
-        let parts = Parts { engine, host, results, settings: Arc::new(settings), cells, tasks: TaskTracker::new() };
+        let parts = Parts { engine, results, settings: Arc::new(settings), cells, tasks: TaskTracker::new() };
         Self { parts, state: Mutex::default() }
     }
 

@@ -23,7 +23,9 @@ pub(crate) fn run(tests: &[Test]) -> ExitCode {
     let chosen = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
     let tests = tests.iter().filter(|(name, _)| chosen(name)).collect::<Vec<_>>();
     if words.iter().any(|word| word == "--list") {
-        tests.iter().for_each(|(name, _)| println!("{name}: test"));
+        for (name, _) in tests {
+            println!("{name}: test");
+        }
         return ExitCode::SUCCESS;
     }
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));

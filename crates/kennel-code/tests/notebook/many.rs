@@ -3,10 +3,6 @@ use kennel_code::cell::{CellRequest, Status};
 use kennel_code::notebook::RunError;
 use std::time::Duration;
 
-fn request(code: &str) -> CellRequest {
-    CellRequest { code: code.to_owned(), ..CellRequest::default() }
-}
-
 pub(crate) async fn cells_of_a_notebook_run_one_after_the_other() {
     let bench = Bench::new().await;
     bench.value("order = []; busy = False; 1").await;
@@ -30,7 +26,7 @@ pub(crate) async fn a_full_queue_refuses_and_takes_again() {
     let first = bench.start("print('runs', flush=True)\nimport time\nwhile True: time.sleep(0.01)");
     printed(&first, "runs").await;
     let waiting = [bench.start("1"), bench.start("2")];
-    let error = bench.registry.run(OWNER, "main", request("3")).err();
+    let error = bench.registry.run(OWNER, "main", bench.request("3")).err();
     assert_eq!(error, Some(RunError::QueueFull { session: "main".to_owned(), limit: 2 }));
     waiting[0].cancel();
     let third = bench.start("3");
@@ -41,7 +37,7 @@ pub(crate) async fn a_full_queue_refuses_and_takes_again() {
 
 pub(crate) async fn notebooks_run_at_once_and_share_nothing() {
     let bench = Bench::new().await;
-    let run = |owner: &str, name: &str, code: &str| bench.registry.run(owner, name, request(code)).unwrap();
+    let run = |owner: &str, name: &str, code: &str| bench.registry.run(owner, name, bench.request(code)).unwrap();
     let first = run(OWNER, "one", "x = 1\nprint('runs', flush=True)\nwhile True: pass");
     printed(&first, "runs").await;
     assert_eq!(finished(&run(OWNER, "two", "'x' in globals()")).await.value, "False");
@@ -53,12 +49,12 @@ pub(crate) async fn notebooks_run_at_once_and_share_nothing() {
 
 pub(crate) async fn the_notebook_that_is_idle_longest_makes_room() {
     let bench = Bench::with(|settings| settings.registry.owner_notebooks = 2).await;
-    let run = |name: &str, code: &str| bench.registry.run(OWNER, name, request(code));
+    let run = |name: &str, code: &str| bench.registry.run(OWNER, name, bench.request(code));
     for name in ["one", "two"] {
         finished(&run(name, "x = 1").unwrap()).await;
     }
     // Another owner has room of its own.
-    finished(&bench.registry.run("bob", "one", request("x = 1")).unwrap()).await;
+    finished(&bench.registry.run("bob", "one", bench.request("x = 1")).unwrap()).await;
     finished(&run("one", "1").unwrap()).await;
     finished(&run("three", "1").unwrap()).await;
     assert_eq!(finished(&run("one", "x").unwrap()).await.value, "1");
@@ -77,14 +73,14 @@ pub(crate) async fn notebooks_at_work_do_not_make_room() {
         settings.registry.notebooks = 2;
     })
     .await;
-    let held = |owner: &str| bench.registry.run(owner, "held", request("while True: pass")).unwrap();
+    let held = |owner: &str| bench.registry.run(owner, "held", bench.request("while True: pass")).unwrap();
     let alice = held(OWNER);
-    assert_eq!(bench.registry.run(OWNER, "more", request("1")).err(), Some(RunError::OwnerFull { limit: 1 }));
+    assert_eq!(bench.registry.run(OWNER, "more", bench.request("1")).err(), Some(RunError::OwnerFull { limit: 1 }));
     let bob = held("bob");
-    assert_eq!(bench.registry.run("carol", "more", request("1")).err(), Some(RunError::Full { limit: 2 }));
+    assert_eq!(bench.registry.run("carol", "more", bench.request("1")).err(), Some(RunError::Full { limit: 2 }));
     alice.cancel();
     finished(&alice).await;
-    assert_eq!(finished(&bench.registry.run("carol", "more", request("1")).unwrap()).await.value, "1");
+    assert_eq!(finished(&bench.registry.run("carol", "more", bench.request("1")).unwrap()).await.value, "1");
     bob.cancel();
     finished(&bob).await;
     bench.shutdown().await;
@@ -92,10 +88,10 @@ pub(crate) async fn notebooks_at_work_do_not_make_room() {
 
 pub(crate) async fn what_cannot_be_run_is_refused_with_its_bound() {
     let bench = Bench::new().await;
-    let long = request(&" ".repeat((1 << 20) + 1));
+    let long = bench.request(&" ".repeat((1 << 20) + 1));
     let error = bench.registry.run(OWNER, "main", long).err().unwrap();
     assert_eq!(error.to_string(), "the code has 1,048,577 bytes, and at most 1,048,576 are run");
-    let slow = CellRequest { timeout: Some(Duration::from_mins(10)), ..request("1") };
+    let slow = CellRequest { timeout: Some(Duration::from_mins(10)), ..bench.request("1") };
     let error = bench.registry.run(OWNER, "main", slow).err().unwrap();
     assert_eq!(error.to_string(), "a timeout of 600 s is too long; the longest is 120 s");
     bench.shutdown().await;
@@ -114,5 +110,5 @@ pub(crate) async fn nothing_runs_after_the_shutdown() {
     let handle = bench.start("while True: pass");
     bench.registry.shutdown().await;
     assert_eq!(finished(&handle).await.status, Status::Error);
-    assert_eq!(bench.registry.run(OWNER, "main", request("1")).err(), Some(RunError::Closed));
+    assert_eq!(bench.registry.run(OWNER, "main", bench.request("1")).err(), Some(RunError::Closed));
 }

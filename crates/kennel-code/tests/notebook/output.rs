@@ -104,7 +104,7 @@ pub(crate) async fn a_reader_gets_each_byte_once_and_others_get_them_too() {
 
 pub(crate) async fn what_is_left_out_while_a_cell_runs_can_be_had_when_it_is_over() {
     let bench = Bench::new().await;
-    let request = Bench::with_servers("print('x' * 50_000, flush=True)\nawait mcp_fix.hold()\nprint('end')");
+    let request = bench.with_servers("print('x' * 50_000, flush=True)\nawait mcp_fix.hold()\nprint('end')");
     let handle = bench.start_with(request);
     bench.fixture.open.subscribe().wait_for(|open| *open == 1).await.unwrap();
     let reader = handle.reader();
@@ -170,7 +170,7 @@ pub(crate) async fn a_value_has_what_output_leaves_of_the_budget() {
 
 pub(crate) async fn a_cell_that_runs_can_be_watched() {
     let bench = Bench::new().await;
-    let handle = bench.start_with(Bench::with_servers("print('begun', flush=True)\nawait mcp_fix.hold()\n7"));
+    let handle = bench.start_with(bench.with_servers("print('begun', flush=True)\nawait mcp_fix.hold()\n7"));
     assert_eq!(printed(&handle, "begun").await, "begun\n");
     let progress = handle.progress();
     assert_eq!((progress.stage, progress.result.status), (Stage::Running, Status::Running));

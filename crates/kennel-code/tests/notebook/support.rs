@@ -9,7 +9,6 @@ use kennel_code::notebook::{
 use kennel_code::results::Results;
 use kennel_code::{NotebookLimits, Settings};
 use serde_json::value::RawValue;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,19 +21,9 @@ pub(crate) const OWNER: &str = "alice";
 
 /// Interpreters as Kennel starts them.
 async fn engine() -> NativePython {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
-    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-    let mut files = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect::<Vec<_>>();
-    files.retain(|file| file.file_name().unwrap().as_encoded_bytes()[0].is_ascii_digit());
-    files.sort();
-    let runtime = files.iter().map(|file| read(file) + "\n").collect::<String>();
-    let source = Source {
-        boot: read(&Path::new(directory).join("boot.py")).into(),
-        runtime: runtime.replace("CHANNEL_FD = 3", "CHANNEL_FD = 1000").into(),
-    };
     let boxes = Arc::new(NativeEngine::new(EngineKind::Native, std::env::current_exe().unwrap()));
     let settings = NativePythonSettings { ready_within: PATIENCE, ..NativePythonSettings::default() };
-    NativePython::new(boxes, source, &HostView::current(), settings).await.unwrap()
+    NativePython::new(boxes, Source::embedded(), &HostView::current(), settings).await.unwrap()
 }
 
 /// Answers `echo` with its arguments, holds `hold` until it is released, and counts.
@@ -102,16 +91,17 @@ impl Bench {
         change(&mut settings);
         let fixture = Arc::new(Fixture::default());
         let results = Arc::new(Results::new(settings.results.clone()));
-        let parts = RegistryParts {
-            engine: Arc::new(engine().await),
-            host: Arc::clone(&fixture) as Arc<dyn Host>,
-            results: Arc::clone(&results),
-        };
+        let parts = RegistryParts { engine: Arc::new(engine().await), results: Arc::clone(&results) };
         Self { registry: Registry::new(parts, settings), fixture, results }
     }
 
     pub(crate) fn start(&self, code: &str) -> CellHandle {
-        self.start_with(CellRequest { code: code.to_owned(), ..CellRequest::default() })
+        self.start_with(self.request(code))
+    }
+
+    /// A cell that the fixture answers.
+    pub(crate) fn request(&self, code: &str) -> CellRequest {
+        CellRequest::new(code, Arc::clone(&self.fixture) as Arc<dyn Host>)
     }
 
     pub(crate) fn start_with(&self, request: CellRequest) -> CellHandle {
@@ -132,7 +122,7 @@ impl Bench {
 
     /// Runs a cell with a short timeout.
     pub(crate) async fn run_for(&self, code: &str, timeout: Duration) -> CellResult {
-        let request = CellRequest { code: code.to_owned(), timeout: Some(timeout), ..CellRequest::default() };
+        let request = CellRequest { timeout: Some(timeout), ..self.request(code) };
         finished(&self.start_with(request)).await
     }
 
@@ -144,8 +134,8 @@ impl Bench {
         kennel_code::cell::Versioned { version: 1, message: message.to_string().into() }
     }
 
-    pub(crate) fn with_servers(code: &str) -> CellRequest {
-        CellRequest { code: code.to_owned(), catalog: Some(Self::catalog()), ..CellRequest::default() }
+    pub(crate) fn with_servers(&self, code: &str) -> CellRequest {
+        CellRequest { catalog: Some(Self::catalog()), ..self.request(code) }
     }
 
     pub(crate) async fn shutdown(self) {

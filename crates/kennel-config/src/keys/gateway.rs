@@ -19,7 +19,7 @@ const APPROVALS: [Choice; 3] = [
 ];
 
 /// `[code]`
-pub(crate) const CODE: [Key; 11] = [
+pub(crate) const CODE: [Key; 12] = [
     key("enabled", Kind::Boolean, "false", "Whether Python can be run that calls tools.").or("true"),
     key(
         "python",
@@ -28,6 +28,7 @@ pub(crate) const CODE: [Key; 11] = [
         "The interpreter, CPython 3.9 to 3.14; `python3` on the `PATH` where nothing is said.",
     )
     .known_as(&["interpreter"]),
+    key("read", Kind::Templates, r#"["~/data"]"#, "Paths that code sees, read-only; beside those, nothing of yours."),
     key("warm", Kind::Count { least: 0 }, "4", "How many interpreters are kept ready, once code was first run.")
         .or("2"),
     key(

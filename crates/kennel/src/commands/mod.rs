@@ -4,6 +4,8 @@ mod admin;
 mod asking;
 mod call;
 mod clients;
+mod code;
+mod coding;
 mod config;
 mod connect;
 mod console;
@@ -20,6 +22,7 @@ mod plain;
 mod ps;
 mod run;
 mod sandbox;
+mod saved;
 mod self_check;
 mod serve;
 mod server;
@@ -66,6 +69,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Shown> {
         Command::Inspect(flags) => ps::inspect(&flags).map_err(Shown::from),
         Command::Events(flags) => following::events(&flags).map_err(Shown::from),
         Command::Reload(flags) => control::reload(&flags).map_err(Shown::from),
+        Command::Code(flags) => code::run(&flags).map_err(Shown::from),
+        Command::Saved(command) => saved::run(&command).map_err(Shown::from),
         Command::Config(command) => config::run(&command).map_err(Shown::from),
     }
 }

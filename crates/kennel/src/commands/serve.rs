@@ -1,9 +1,11 @@
 //! `kennel serve`: many MCP servers from one file behind one endpoint each, and behind one for all.
 
+mod coded;
 mod fleet;
 mod reloading;
 mod report;
 mod retiring;
+mod shown;
 mod unions;
 mod watching;
 
@@ -81,7 +83,7 @@ pub(crate) fn config_file(named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 /// Where the file says that data is kept.
-fn data_of(config: &Config) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn data_of(config: &Config) -> Result<Option<PathBuf>, Failure> {
     let Some(data) = &config.gateway.data else { return Ok(None) };
     let value = Value::Text(data.clone());
     let text = kennel_config::resolve(&value, &config.directory, &SystemSources::default())

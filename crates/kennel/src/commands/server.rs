@@ -64,7 +64,7 @@ impl Ground {
     }
 
     /// Where calls are written down.
-    fn audit(&self) -> Option<kennel_hub::Audit> {
+    pub(crate) fn audit(&self) -> Option<kennel_hub::Audit> {
         let arguments = match self.audit {
             Audit::Off => return None,
             Audit::Digest => AuditedArguments::Digest,

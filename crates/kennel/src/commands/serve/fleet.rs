@@ -2,7 +2,8 @@
 
 use super::report::ServerReport;
 use super::retiring::Retiring;
-use super::unions::Unions;
+use super::unions::{Served, Unions};
+use crate::commands::coding::{Coding, NAME};
 use crate::commands::console::Console;
 use crate::commands::definition::Definition;
 use crate::commands::server::{Assembled, Ground};
@@ -44,6 +45,8 @@ pub(super) struct State {
     pub(super) config: Config,
     pub(super) members: BTreeMap<ServerName, Member>,
     pub(super) unions: Unions,
+    /// What runs code, where that is wanted.
+    pub(super) coding: Option<Arc<Coding>>,
 }
 
 /// One server of the file.
@@ -77,7 +80,7 @@ impl Fleet {
             config.enabled().map(|(name, _)| (name.clone(), self.member(&config, name, None))).collect();
         {
             let mut state = self.write();
-            *state = State { config, members: members.clone(), unions: Unions::default() };
+            *state = State { config, members: members.clone(), ..State::default() };
             self.show(&mut state);
         }
         for (name, member) in &members {
@@ -87,8 +90,23 @@ impl Fleet {
 
     /// Brings what is shown of many servers in line with what there is.
     pub(super) fn show(&self, state: &mut State) {
-        let State { config, members, unions } = state;
-        unions.update(config, members, &self.turns);
+        let former = state.coding.take_if(|coding| !coding.is_of(&state.config));
+        if state.coding.is_none() {
+            state.coding = Coding::new(&state.config, &self.ground);
+        }
+        let State { config, members, unions, coding } = state;
+        let served = Served { config, members, coding: coding.as_ref(), trials: &self.turns };
+        let retired = unions.update(&served);
+        if former.is_some() || !retired.is_empty() {
+            self.tasks.spawn(async move {
+                for hub in retired {
+                    hub.shutdown().await;
+                }
+                if let Some(former) = former {
+                    former.shutdown().await;
+                }
+            });
+        }
     }
 
     /// A server of this configuration, with nothing of it started. Its log goes on where there was one.
@@ -192,11 +210,18 @@ impl Fleet {
     /// Ends all servers and returns when nothing is left.
     pub(crate) async fn shutdown(&self) {
         self.closing.cancel();
-        let members = {
+        let (members, unions, coding) = {
             let mut state = self.write();
-            state.unions = Unions::default();
-            std::mem::take(&mut state.members)
+            (std::mem::take(&mut state.members), std::mem::take(&mut state.unions), state.coding.take())
         };
+        // What calls the servers goes first.
+        for hub in unions.hubs() {
+            hub.shutdown().await;
+        }
+        if let Some(coding) = coding {
+            coding.shutdown().await;
+        }
+        drop(unions);
         let mut ends = tokio::task::JoinSet::new();
         for assembled in members.into_values().filter_map(|member| member.served.ok()) {
             ends.spawn(async move { assembled.shutdown().await });
@@ -235,7 +260,9 @@ impl Directory for Fleet {
         match address {
             Address::Server(name) => {
                 let shown = self.read().unions.shown(name);
-                shown.or_else(|| self.hub(name).map(Endpoint::Server))
+                shown
+                    .or_else(|| self.hub(name).map(Endpoint::Server))
+                    .or_else(|| self.read().unions.code().filter(|_| name == NAME))
             }
             Address::View(name) => self.read().unions.view(name),
             Address::All => self.read().unions.all(),

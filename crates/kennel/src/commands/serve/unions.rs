@@ -1,9 +1,12 @@
 //! Owns what is served beside single servers: all of them as one, views, and servers whose tools are shown otherwise.
 
+use super::coded::Coded;
 use super::fleet::Member;
+use super::shown::Shown;
+use crate::commands::coding::{Coding, NAME};
 use crate::commands::server::Assembled;
 use kennel_config::{Config, Server, ServerName, Surface, ToolFilter, ToolRules, View, ViewName};
-use kennel_hub::{Endpoint, MemberSettings, Naming, Presentation, Presented, Union, UnionSettings};
+use kennel_hub::{Endpoint, Hub, MemberSettings, Naming, Union, UnionSettings};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use tokio::sync::Semaphore;
@@ -12,9 +15,22 @@ use tokio::sync::Semaphore;
 #[derive(Default)]
 pub(super) struct Unions {
     all: Option<Made>,
-    views: BTreeMap<ViewName, (Surface, Made)>,
+    /// Code over all servers.
+    code: Option<Arc<Coded>>,
+    views: BTreeMap<ViewName, ShownView>,
     /// Servers some of whose tools are hidden or have other names.
     shown: BTreeMap<ServerName, Made>,
+}
+
+/// What a view shows.
+#[derive(Default)]
+struct ShownView {
+    surface: Surface,
+    /// Its tools; nothing where it shows code alone.
+    made: Option<Made>,
+    /// The servers that code sees, and that code.
+    servers: Option<Made>,
+    code: Option<Arc<Coded>>,
 }
 
 /// A union, and what it was made of.
@@ -23,50 +39,79 @@ struct Made {
     parts: Vec<Part>,
 }
 
-/// One server of a union, as clients see it there.
-#[derive(Debug, Clone)]
-struct Part {
-    description: Option<String>,
-    served: Weak<Assembled>,
-    shown: Shown,
+/// One part of a union, as clients see it there.
+#[derive(Clone)]
+enum Part {
+    /// A server.
+    Server { description: Option<String>, served: Weak<Assembled>, shown: Shown },
+    /// Code that calls the others.
+    Code(Arc<Coded>),
 }
 
 impl PartialEq for Part {
     fn eq(&self, other: &Self) -> bool {
-        self.served.ptr_eq(&other.served) && self.description == other.description && self.shown == other.shown
+        match (self, other) {
+            (
+                Self::Server { description, served, shown },
+                Self::Server { description: other_description, served: other_served, shown: other_shown },
+            ) => served.ptr_eq(other_served) && description == other_description && shown == other_shown,
+            (Self::Code(code), Self::Code(other)) => Arc::ptr_eq(code, other),
+            _ => false,
+        }
+    }
+}
+
+/// What unions are made of.
+pub(super) struct Served<'a> {
+    pub(super) config: &'a Config,
+    pub(super) members: &'a BTreeMap<ServerName, Member>,
+    pub(super) coding: Option<&'a Arc<Coding>>,
+    pub(super) trials: &'a Arc<Semaphore>,
+}
+
+impl Served<'_> {
+    fn settings(&self, naming: Naming, surface: kennel_hub::Surface) -> UnionSettings {
+        UnionSettings { naming, surface, trials: Arc::clone(self.trials), ..UnionSettings::default() }
+    }
+
+    fn servers(&self) -> impl Iterator<Item = (&ServerName, &Server, &Member)> {
+        self.members.iter().filter_map(|(name, member)| Some((name, self.config.servers.get(name)?, member)))
+    }
+
+    fn selected(&self, view: &View) -> Vec<Part> {
+        let selected = self.servers().filter(|(name, server, _)| view.selects(name, server));
+        selected.filter_map(|(name, server, member)| of(name, server, member, &view.tools)).collect()
     }
 }
 
 impl Unions {
     /// Brings everything in line with what the file says and what serves it. What is the same as before is not touched, so
-    /// its clients hear of nothing.
-    pub(super) fn update(&mut self, config: &Config, members: &BTreeMap<ServerName, Member>, trials: &Arc<Semaphore>) {
-        let settings =
-            |naming, surface| UnionSettings { naming, surface, trials: Arc::clone(trials), ..UnionSettings::default() };
-        let servers = || members.iter().filter_map(|(name, member)| Some((name, config.servers.get(name)?, member)));
-        let selected = |view: &View| -> Vec<Part> {
-            let selected = servers().filter(|(name, server, _)| view.selects(name, server));
-            selected.filter_map(|(name, server, member)| of(name, server, member, &view.tools)).collect()
-        };
-        let everything = View::default();
-        replace(&mut self.all, selected(&everything), || settings(Naming::Joined, kennel_hub::Surface::Full));
-        self.views.retain(|name, (surface, _)| config.views.get(name).is_some_and(|view| view.surface == *surface));
-        for (name, view) in &config.views {
-            let mut made = self.views.remove(name).map(|(_, made)| made);
-            replace(&mut made, selected(view), || settings(Naming::Joined, surface(view.surface)));
-            self.views.extend(made.map(|made| (name.clone(), (view.surface, made))));
+    /// its clients hear of nothing. Returns the hubs that serve no longer.
+    pub(super) fn update(&mut self, served: &Served<'_>) -> Vec<Hub> {
+        let mut retired = Vec::new();
+        let full = || served.settings(Naming::Joined, kennel_hub::Surface::Full);
+        replace(&mut self.all, served.selected(&View::default()), full);
+        let coding = served.coding.filter(|_| !served.config.servers.contains_key(NAME));
+        let kept = Coded::kept(self.code.take(), coding, None, &mut retired);
+        self.code = kept.or_else(|| Coded::new(coding?, &self.all.as_ref()?.union, None));
+        let mut before = std::mem::take(&mut self.views);
+        for (name, view) in &served.config.views {
+            let former = before.remove(name).unwrap_or_default();
+            self.views.insert(name.clone(), former.updated(view, served, &mut retired));
         }
+        retired.extend(before.into_values().filter_map(|view| view.code).map(|code| code.hub.clone()));
         let is_shown_otherwise = |name: &ServerName| {
-            config.servers.get(name).is_some_and(|server| server.tools != ToolRules::default())
-                && members.contains_key(name)
+            served.config.servers.get(name).is_some_and(|server| server.tools != ToolRules::default())
+                && served.members.contains_key(name)
         };
         self.shown.retain(|name, _| is_shown_otherwise(name));
-        for (name, server, member) in servers().filter(|(name, ..)| is_shown_otherwise(name)) {
+        for (name, server, member) in served.servers().filter(|(name, ..)| is_shown_otherwise(name)) {
             let mut made = self.shown.remove(name);
             let alone = of(name, server, member, &ToolFilter::default()).into_iter().collect();
-            replace(&mut made, alone, || settings(Naming::Own, kennel_hub::Surface::Full));
+            replace(&mut made, alone, || served.settings(Naming::Own, kennel_hub::Surface::Full));
             self.shown.extend(made.map(|made| (name.clone(), made)));
         }
+        retired
     }
 
     /// All servers as one.
@@ -74,9 +119,15 @@ impl Unions {
         self.all.as_ref().map(Made::endpoint)
     }
 
+    /// Code over all servers.
+    pub(super) fn code(&self) -> Option<Endpoint> {
+        self.code.as_ref().map(|code| code.endpoint())
+    }
+
     /// A view.
     pub(super) fn view(&self, name: &str) -> Option<Endpoint> {
-        self.views.get(name).map(|(_, made)| made.endpoint())
+        let view = self.views.get(name)?;
+        view.made.as_ref().map(Made::endpoint).or_else(|| view.code.as_ref().map(|code| code.endpoint()))
     }
 
     /// A server whose tools are shown otherwise.
@@ -86,8 +137,45 @@ impl Unions {
 
     /// Everything.
     pub(super) fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
-        let views = self.views.values().map(|(_, made)| made);
-        self.all.iter().chain(views).chain(self.shown.values()).map(Made::endpoint)
+        let views = self.views.values().filter_map(|view| view.made.as_ref());
+        let unions = self.all.iter().chain(views).chain(self.shown.values()).map(Made::endpoint);
+        unions.chain(self.hubs().map(Endpoint::Server))
+    }
+
+    /// The hubs that belong to unions alone.
+    pub(super) fn hubs(&self) -> impl Iterator<Item = Hub> {
+        let views = self.views.values().filter_map(|view| view.code.as_ref());
+        self.code.iter().chain(views).map(|code| code.hub.clone())
+    }
+}
+
+impl ShownView {
+    /// The same as the file says it now.
+    fn updated(self, view: &View, served: &Served<'_>, retired: &mut Vec<Hub>) -> Self {
+        let Self { surface: former, mut made, mut servers, code } = self;
+        let settings = |surface| served.settings(Naming::Joined, surface);
+        let mut parts = served.selected(view);
+        let coding = served.coding.filter(|_| view.code || view.surface == Surface::Code);
+        if coding.is_some() {
+            replace(&mut servers, parts.clone(), || settings(kennel_hub::Surface::Full));
+        } else {
+            servers = None;
+        }
+        let kept = Coded::kept(code, coding, view.approve, retired);
+        let code = kept.or_else(|| Coded::new(coding?, &servers.as_ref()?.union, view.approve));
+        let surface = match view.surface {
+            Surface::Full => Some(kennel_hub::Surface::Full),
+            Surface::Search => Some(kennel_hub::Surface::Search),
+            Surface::Code => None,
+        };
+        if former != view.surface {
+            made = None;
+        }
+        if let Some(surface) = surface {
+            parts.extend(code.clone().map(Part::Code));
+            replace(&mut made, parts, || settings(surface));
+        }
+        Self { surface: view.surface, made, servers, code }
     }
 }
 
@@ -110,59 +198,23 @@ fn replace(made: &mut Option<Made>, parts: Vec<Part>, settings: impl FnOnce() ->
     }
 }
 
-fn surface(surface: Surface) -> kennel_hub::Surface {
-    match surface {
-        Surface::Full => kennel_hub::Surface::Full,
-        Surface::Search => kennel_hub::Surface::Search,
-    }
-}
-
 /// A server as one of many, if anything serves it.
 fn of(name: &ServerName, server: &Server, member: &Member, filter: &ToolFilter) -> Option<Part> {
     let served = Arc::downgrade(member.served.as_ref().ok()?);
     let shown = Shown { server: name.to_string(), rules: server.tools.clone(), filter: filter.clone() };
-    Some(Part { description: server.description.clone(), served, shown })
+    Some(Part::Server { description: server.description.clone(), served, shown })
 }
 
 impl Part {
     fn member(&self) -> Option<MemberSettings> {
-        Some(MemberSettings {
-            name: self.shown.server.clone(),
-            description: self.description.clone(),
-            hub: self.served.upgrade()?.hub.clone(),
-            presentation: Arc::new(self.shown.clone()),
-        })
+        match self {
+            Self::Server { description, served, shown } => Some(MemberSettings {
+                name: shown.server.clone(),
+                description: description.clone(),
+                hub: served.upgrade()?.hub.clone(),
+                presentation: Arc::new(shown.clone()),
+            }),
+            Self::Code(code) => Some(code.member()),
+        }
     }
 }
-
-/// How the file says that tools are shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Shown {
-    server: String,
-    rules: ToolRules,
-    /// What the view says besides.
-    filter: ToolFilter,
-}
-
-impl Shown {
-    fn is_in_view(&self, own: &str, shown: &str) -> bool {
-        let joined = |name: &str| format!("{}__{name}", self.server);
-        self.filter.shows(&[own, shown, &joined(own), &joined(shown)])
-    }
-}
-
-impl Presentation for Shown {
-    fn tool(&self, own: &str) -> Option<Presented> {
-        let name = self.rules.shown(own).filter(|shown| self.is_in_view(own, shown))?;
-        Some(Presented { name: name.to_owned(), description: self.rules.descriptions.get(own).cloned() })
-    }
-
-    fn original(&self, shown: &str) -> Option<String> {
-        let own = self.rules.original(shown).filter(|own| self.is_in_view(own, shown))?;
-        Some(own.to_owned())
-    }
-}
-
-#[cfg(test)]
-#[path = "unions_tests.rs"]
-mod tests;

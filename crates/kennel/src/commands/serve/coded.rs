@@ -1,0 +1,57 @@
+//! Owns code mode over the servers of one union.
+
+use crate::commands::coding::{Coding, NAME};
+use kennel_config::Approval;
+use kennel_hub::{AsTheyAre, Endpoint, Hub, MemberSettings, Union};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Code over the servers of a union.
+pub(super) struct Coded {
+    coding: Arc<Coding>,
+    approve: Option<Approval>,
+    pub(super) hub: Hub,
+}
+
+impl Coded {
+    /// Code over these servers; nothing where it cannot be had, which is said.
+    pub(super) fn new(coding: &Arc<Coding>, servers: &Union, approve: Option<Approval>) -> Option<Arc<Self>> {
+        match coding.hub(servers, approve) {
+            Ok(hub) => Some(Arc::new(Self { coding: Arc::clone(coding), approve, hub })),
+            Err(problem) => {
+                coding.console().say("not_served", &format!("code is not served: {problem}"), json!({}));
+                None
+            }
+        }
+    }
+
+    /// What was there before, if it is still what the file says; otherwise its hub is to be ended.
+    pub(super) fn kept(
+        former: Option<Arc<Self>>,
+        coding: Option<&Arc<Coding>>,
+        approve: Option<Approval>,
+        retired: &mut Vec<Hub>,
+    ) -> Option<Arc<Self>> {
+        let former = former?;
+        if coding.is_some_and(|coding| Arc::ptr_eq(&former.coding, coding)) && former.approve == approve {
+            return Some(former);
+        }
+        retired.push(former.hub.clone());
+        None
+    }
+
+    /// As one of many servers.
+    pub(super) fn member(&self) -> MemberSettings {
+        MemberSettings {
+            name: NAME.to_owned(),
+            description: Some("Python notebooks in which the tools of the other servers are functions".to_owned()),
+            hub: self.hub.clone(),
+            presentation: Arc::new(AsTheyAre),
+        }
+    }
+
+    /// As a server by itself.
+    pub(super) fn endpoint(&self) -> Endpoint {
+        Endpoint::Server(self.hub.clone())
+    }
+}
