@@ -36,12 +36,10 @@ pub struct Python {
 }
 
 impl Python {
-    /// The given Python, or the first on the user's `PATH` that can be used.
+    /// The given Python, by its path or its name on the user's `PATH`, or the first `python3` there that can be used.
     pub async fn find(given: Option<&Path>, host: &HostView) -> Result<Self, StartError> {
-        let candidates = match given {
-            Some(path) => vec![path.to_path_buf()],
-            None => on_path(host),
-        };
+        let name = given.unwrap_or(Path::new("python3"));
+        let candidates = if name.components().count() > 1 { vec![host.cwd.join(name)] } else { on_path(name, host) };
         let mut tried = Vec::new();
         for candidate in candidates {
             match Self::ask(&candidate, host).await {
@@ -50,7 +48,7 @@ impl Python {
             }
         }
         if tried.is_empty() {
-            tried.push("there is no `python3` on PATH".to_owned());
+            tried.push(format!("there is no `{}` on PATH", name.display()));
         }
         Err(StartError::NoPython { tried: tried.join(", ") })
     }
@@ -117,10 +115,10 @@ impl fmt::Display for Python {
     }
 }
 
-/// Every `python3` on the user's `PATH`, in its order.
-fn on_path(host: &HostView) -> Vec<PathBuf> {
+/// Every program of this name on the user's `PATH`, in its order.
+fn on_path(name: &Path, host: &HostView) -> Vec<PathBuf> {
     let directories = std::env::split_paths(&host.path).filter(|directory| directory.is_absolute());
-    directories.map(|directory| directory.join("python3")).filter(|path| path.is_file()).collect()
+    directories.map(|directory| directory.join(name)).filter(|path| path.is_file()).collect()
 }
 
 /// The installation that a program is part of: what its `bin` directory lies in.

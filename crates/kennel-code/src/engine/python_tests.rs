@@ -53,6 +53,11 @@ async fn what_was_tried_is_said() {
     let given = Path::new("/nonexistent/python");
     let error = Python::find(Some(given), &host(&path)).await.unwrap_err().to_string();
     assert!(error.contains("`/nonexistent/python` cannot be run"), "{error}");
+    let relative = HostView { cwd: broken.path().into(), ..host(&[]) };
+    let error = Python::find(Some(Path::new("./python3")), &relative).await.unwrap_err().to_string();
+    assert!(error.contains("no such version"), "a path is one in the working directory: {error}");
+    let error = Python::find(Some(Path::new("python9")), &host(&path)).await.unwrap_err().to_string();
+    assert!(error.contains("no `python9` on PATH"), "{error}");
     let nowhere = Python::find(None, &host(&[])).await.unwrap_err().to_string();
     assert!(nowhere.contains("no `python3` on PATH"), "{nowhere}");
 }
