@@ -2,14 +2,16 @@
 
 use crate::footprint::Footprint;
 
+/// With so many tools, code mode takes at most so many percent of the context that all tools listed take.
+const PROMISE: (usize, usize) = (300, 10);
+
 /// What a task took with so many tools.
 pub(crate) struct Row {
     pub(crate) task: &'static str,
     pub(crate) tools: usize,
     pub(crate) direct: Footprint,
     pub(crate) search: Footprint,
-    /// Nothing where code mode is not served.
-    pub(crate) code: Option<Footprint>,
+    pub(crate) code: Footprint,
 }
 
 /// Prints all tables.
@@ -17,20 +19,19 @@ pub(crate) fn print(rows: &[Row]) {
     println!("\n| task | tools | all listed | search surface | code mode | code mode of all listed |");
     println!("|---|---|---|---|---|---|");
     for row in rows {
-        let share = row.code.map_or_else(String::new, |code| percent(code.context, row.direct.context));
+        let share = percent(row.code.context, row.direct.context);
         println!(
             "| {} | {} | {} | {} | {} | {share} |",
             row.task,
             row.tools,
             shown(row.direct),
             shown(row.search),
-            row.code.map_or_else(String::new, shown)
+            shown(row.code)
         );
     }
     println!("\nin the context at the end / read in all turns / turns; tokens of o200k_base\n");
-    let fixed = |footprint: Option<Footprint>| footprint.map_or(0, |footprint| footprint.definitions);
     if let Some(last) = rows.last() {
-        let (listed, search, code) = (last.direct.definitions, last.search.definitions, fixed(last.code));
+        let [listed, search, code] = [last.direct, last.search, last.code].map(|footprint| footprint.definitions);
         println!("definitions: {} tools {listed}, search surface {search}, code mode {code}\n", last.tools);
     }
     println!(
@@ -41,7 +42,7 @@ pub(crate) fn print(rows: &[Row]) {
     tasks.dedup();
     for task in tasks {
         let rows: Vec<&Row> = rows.iter().filter(|row| row.task == task).collect();
-        let search = |row: &Row| Some(row.search);
+        let search = |row: &Row| row.search;
         let code = |row: &Row| row.code;
         let [context, read] = [|it: Footprint| it.context, |it: Footprint| it.read];
         println!(
@@ -54,6 +55,17 @@ pub(crate) fn print(rows: &[Row]) {
     }
 }
 
+/// Whether what is promised holds; says where it does not.
+pub(crate) fn settle(rows: &[Row]) -> bool {
+    let (tools, most) = PROMISE;
+    let is_broken = |row: &&Row| row.tools == tools && row.code.context * 100 > row.direct.context * most;
+    let broken: Vec<&Row> = rows.iter().filter(is_broken).collect();
+    for row in &broken {
+        eprintln!("{}: with {tools} tools code mode takes more than {most} % of the context", row.task);
+    }
+    broken.is_empty()
+}
+
 fn shown(footprint: Footprint) -> String {
     format!("{} / {} / {}", footprint.context, footprint.read, footprint.turns)
 }
@@ -63,11 +75,10 @@ fn percent(part: usize, whole: usize) -> String {
 }
 
 /// From how many tools on another surface takes less than all listed: between two sizes as if all tools were alike.
-fn even(rows: &[&Row], other: impl Fn(&Row) -> Option<Footprint>, of: fn(Footprint) -> usize) -> String {
+fn even(rows: &[&Row], other: impl Fn(&Row) -> Footprint, of: fn(Footprint) -> usize) -> String {
     let mut before: Option<(usize, usize)> = None;
     for row in rows {
-        let Some(other) = other(row) else { return String::new() };
-        let (own, listed) = (of(other), of(row.direct));
+        let (own, listed) = (of(other(row)), of(row.direct));
         match before {
             None if own <= listed => return format!("always (from {} tools on)", row.tools),
             Some((tools, excess)) if own <= listed => {

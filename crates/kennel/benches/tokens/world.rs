@@ -69,12 +69,6 @@ impl World {
         Client::connect(self.port, path)
     }
 
-    /// Whether this gateway has code mode.
-    pub(crate) fn has_code_mode(&self) -> bool {
-        let tools = self.connect(Surface::Code.path()).and_then(|mut client| client.tools());
-        tools.is_ok_and(|tools| tools.iter().any(|tool| tool["name"] == "run_python"))
-    }
-
     /// Waits until all tools are listed.
     fn wait(&self, size: usize) -> io::Result<()> {
         let start = Instant::now();
