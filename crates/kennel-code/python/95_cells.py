@@ -89,6 +89,12 @@ def remember_source(filename, source):
 def compile_cell(source, filename):
     """The code of all but the last expression, and of the last expression; either may be None."""
     remember_source(filename, source)
+    if len(source) < 200 and "\n" not in source and not source.startswith((" ", "\t")):
+        # Most lines alone are an expression, and those need no tree.
+        try:
+            return None, compile(source, filename, "eval", AWAIT, True)
+        except SyntaxError:
+            pass
     tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | AWAIT, True)
     body = tree.body
     for statement in body:
