@@ -22,8 +22,8 @@ import types
 import warnings
 
 RUNTIME_FILE = "<kennel>"
-# The host names the descriptor of the channel as the one argument.
-CHANNEL_FD = int(sys.argv.pop()) if len(sys.argv) > 1 else 3
+# The descriptor of the channel is the argument after -c.
+CHANNEL_FD = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 # Bytes of payload in one packet, and of one message either way.
 PACKET_LIMIT = 65536
 SEND_LIMIT = 16 * 1024 * 1024

@@ -20,6 +20,7 @@ class Notebook:
 def start_namespace():
     namespace = Notebook.namespace
     namespace.clear()
+    sys.argv[:] = [""]
     namespace.update(
         __name__="__main__", __doc__=None, __package__=None, __loader__=None, __spec__=None, __builtins__=sys_modules["builtins"]
     )

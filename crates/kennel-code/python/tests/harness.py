@@ -1,4 +1,4 @@
-"""A stand-in for the host: starts the runtime with a real socket pair at descriptor 3 and real pipes, and talks with it."""
+"""A stand-in for the host: starts the runtime with a real socket pair and real pipes, and talks with it."""
 import glob
 import json
 import os
@@ -96,7 +96,7 @@ class Result:
 class Box:
     """One runtime process."""
 
-    def __init__(self, cwd=None, wrapper=()):
+    def __init__(self, cwd=None, wrapper=(), channel=None):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket = ours
         in_read, in_write = os.pipe()
@@ -106,9 +106,9 @@ class Box:
             (os.POSIX_SPAWN_DUP2, in_read, 0),
             (os.POSIX_SPAWN_DUP2, out_write, 1),
             (os.POSIX_SPAWN_DUP2, err_write, 2),
-            (os.POSIX_SPAWN_DUP2, theirs.fileno(), 3),
+            (os.POSIX_SPAWN_DUP2, theirs.fileno(), channel or 3),
         ]
-        program = [*wrapper, sys.executable, "-I", "-B", "-X", "utf8", "-c", boot()]
+        program = [*wrapper, sys.executable, "-I", "-B", "-X", "utf8", "-c", boot(), *([str(channel)] if channel else [])]
         self.pid = os.posix_spawnp(program[0], program, dict(os.environ), file_actions=actions)
         self.status = None
         theirs.close()

@@ -17,6 +17,16 @@ class Packets(BoxCase):
         self.assertRegex(self.box.ready["python"], r"^3\.\d+\.\d+$")
         self.assertEqual(self.box.ready["pid"], self.box.pid)
 
+    def test_the_channel_is_where_the_argument_says(self):
+        box = self.fresh(channel=900, cwd=os.path.dirname(__file__))
+        box.servers(FS)
+        host = lambda message: text_result("x")
+        self.assertEqual(self.good("mcp_file_system.odd.sync(), await mcp_file_system.odd()", box, host=host).value, "('x', 'x')")
+        self.assertEqual(self.good("import sys; sys.argv", box).value, "['']")
+        self.assertEqual(self.good("import harness; harness.__name__", box).value, "'harness'")
+        self.good("import os; os.closerange(3, 900)", box)
+        self.alive(box)
+
     def test_a_cell_of_many_packets(self):
         self.assertEqual(self.good("x = '%s'\nlen(x)" % ("é" * 300000)).value, "300000")
 
