@@ -182,7 +182,9 @@ def wait_for(slot):
 
 
 def on_readable():
-    """A loop has seen that the channel can be read."""
+    """A loop has seen that the channel can be read; a forked child, which has the same loop and channel, leaves it alone."""
+    if os_getpid() != MAIN_PID:
+        return
     with Reading.mutex:
         if Reading.busy:
             return

@@ -154,6 +154,20 @@ else:
         self.assertEqual(result.out, "child refused\nexit 0\n")
         self.alive()
 
+    def test_a_forked_child_takes_no_replies(self):
+        self.box.servers(FS)
+        code = """
+import asyncio, os, select, sys
+task = asyncio.ensure_future(mcp_file_system.odd())
+await asyncio.sleep(0)
+select.select([3], [], [])
+pid = os.fork()
+if pid == 0: sys.exit(3)
+(os.waitpid(pid, 0)[1] >> 8, await task)
+"""
+        self.assertEqual(self.good(code, host=lambda message: text_result("x")).value, "(3, 'x')")
+        self.alive()
+
     def test_a_child_that_outlives_its_cell(self):
         code = "import os, time\nr, w = os.pipe()\nif os.fork() == 0:\n    os.close(w)\n    os.read(r, 1)\n    print('late child', flush=True)"
         self.good(code)
