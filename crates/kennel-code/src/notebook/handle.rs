@@ -165,6 +165,9 @@ impl CellHandle {
         let err = fresh(&self.cell.stderr, &mut cursor.stderr, limits.stderr_chars, coming, stderr);
         cursor.left_out = coming == Coming::More && (cursor.left_out || out.1 || err.1);
         (result.stdout, result.stderr) = (out.0, err.0);
+        if stage == Stage::Queued {
+            result.notes.push("not begun yet".to_owned());
+        }
         if let Some(outcome) = outcome {
             result.value.clone_from(&outcome.value);
             result.error.clone_from(&outcome.error);

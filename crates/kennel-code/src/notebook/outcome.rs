@@ -124,7 +124,7 @@ impl Place {
         let uri = results.keep(owner, &kept);
         if uri.is_some() {
             // The results drop it when there is no room; the cell must not hold it then.
-            stream.lend();
+            stream.lend(chars);
         }
         (Self { uri, ends: (!kept.is_whole()).then_some(kept.tail.len()) }, all.chars())
     }

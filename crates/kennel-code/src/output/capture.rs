@@ -14,10 +14,10 @@ pub struct Capture {
 enum State {
     Open(Open),
     Sealed(Arc<Kept>),
-    /// Kept elsewhere, for as long as there is room.
+    /// Kept elsewhere, for as long as there is room; its ends are kept here.
     Lent {
         kept: Weak<Kept>,
-        total: u64,
+        ends: Kept,
     },
 }
 
@@ -30,7 +30,7 @@ struct Open {
 }
 
 /// What was kept of a stream that is over.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Kept {
     /// The first bytes.
     pub head: Bytes,
@@ -71,7 +71,7 @@ impl Capture {
         match &self.state {
             State::Open(open) => open.total,
             State::Sealed(kept) => kept.total,
-            State::Lent { total, .. } => *total,
+            State::Lent { ends, .. } => ends.total,
         }
     }
 
@@ -84,18 +84,17 @@ impl Capture {
                 total: open.total,
             }),
             State::Sealed(kept) => return Arc::clone(kept),
-            State::Lent { kept, total } => {
-                return kept.upgrade().unwrap_or_else(|| Arc::new(Kept { total: *total, ..Kept::default() }));
-            }
+            State::Lent { kept, ends } => return kept.upgrade().unwrap_or_else(|| Arc::new(ends.clone())),
         };
         self.state = State::Sealed(Arc::clone(&kept));
         kept
     }
 
-    /// Leaves what was kept to another holder, and looks at it there as long as it has it.
-    pub fn lend(&mut self) {
+    /// Leaves what was kept to another holder, looks at it there as long as it has it, and keeps at most this many
+    /// bytes for the time after.
+    pub fn lend(&mut self, most: usize) {
         let kept = self.seal();
-        self.state = State::Lent { kept: Arc::downgrade(&kept), total: kept.total };
+        self.state = State::Lent { kept: Arc::downgrade(&kept), ends: kept.ends(most / 2) };
     }
 
     /// Looks at what has come from an offset on, of what is still there.
@@ -103,9 +102,9 @@ impl Capture {
         match &mut self.state {
             State::Open(open) => look(span(&open.head, open.tail.make_contiguous(), open.total, offset)),
             State::Sealed(kept) => look(kept.since(offset)),
-            State::Lent { kept, total } => match kept.upgrade() {
+            State::Lent { kept, ends } => match kept.upgrade() {
                 Some(kept) => look(kept.since(offset)),
-                None => look(span(&[], &[], *total, offset)),
+                None => look(ends.since(offset)),
             },
         }
     }
@@ -116,6 +115,15 @@ impl Kept {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.total == (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// A copy of so many bytes of its beginning and of its end.
+    fn ends(&self, each: usize) -> Self {
+        let halves = || self.head.split_at(self.head.len() / 2);
+        let (first, last) = if self.tail.is_empty() { halves() } else { (&*self.head, &*self.tail) };
+        let head = first.get(..each.min(first.len())).unwrap_or_default();
+        let tail = last.get(last.len().saturating_sub(each)..).unwrap_or_default();
+        Self { head: Bytes::copy_from_slice(head), tail: Bytes::copy_from_slice(tail), total: self.total }
     }
 
     fn since(&self, offset: u64) -> Span<'_> {

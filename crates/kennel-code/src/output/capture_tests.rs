@@ -26,14 +26,17 @@ fn the_first_and_the_last_half_are_kept() {
 
 #[test]
 fn what_is_lent_is_there_as_long_as_its_holder_has_it() {
-    let mut capture = Capture::new(100);
-    capture.push(b"text");
-    let kept = capture.seal();
-    capture.lend();
-    assert_eq!(text(&mut capture, 1), ("ext".into(), 0, String::new()));
-    drop(kept);
-    assert_eq!(text(&mut capture, 1), (String::new(), 3, String::new()));
-    assert_eq!(capture.total(), 4);
+    for most in [100, 6] {
+        let mut capture = Capture::new(most);
+        capture.push(b"abcdefgh");
+        let kept = capture.seal();
+        let whole = text(&mut capture, 1);
+        capture.lend(4);
+        assert_eq!(text(&mut capture, 1), whole);
+        drop(kept);
+        assert_eq!(text(&mut capture, 1), ("b".into(), 4, "gh".into()), "of {most}");
+        assert_eq!(capture.total(), 8);
+    }
 }
 
 proptest! {

@@ -90,7 +90,9 @@ pub(crate) async fn a_waiting_cell_can_be_cancelled_and_never_runs() {
     let first = bench.start("import time\nprint('runs', flush=True)\nwhile True: time.sleep(0.01)");
     let second = bench.start("seen = True");
     printed(&first, "runs").await;
-    assert_eq!(second.progress().stage, Stage::Queued);
+    let progress = second.progress();
+    assert_eq!((progress.stage, progress.result.status), (Stage::Queued, Status::Running));
+    has_note(&progress.result, "not begun yet");
     second.cancel();
     let result = finished(&second).await;
     assert_eq!(result.status, Status::Cancelled);
