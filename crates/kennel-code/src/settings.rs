@@ -53,6 +53,8 @@ impl Default for OutputLimits {
 pub struct ResultLimits {
     /// The most bytes kept for one owner.
     pub owner_bytes: usize,
+    /// The most results kept for one owner.
+    pub owner_results: usize,
     /// The most bytes kept for all owners.
     pub total_bytes: usize,
     /// The bytes of a page where none are asked for.
@@ -67,6 +69,7 @@ impl Default for ResultLimits {
     fn default() -> Self {
         Self {
             owner_bytes: 64 << 20,
+            owner_results: 1024,
             total_bytes: 512 << 20,
             page_bytes: 32 << 10,
             most_page_bytes: 1 << 20,
@@ -134,12 +137,14 @@ pub struct RegistryLimits {
     pub owner_notebooks: usize,
     /// The notebooks of all owners.
     pub notebooks: usize,
+    /// The most bytes of the name of a notebook.
+    pub name_bytes: usize,
     /// How many notebooks that were closed to make room are remembered, so that their next cell says so.
     pub remembered: usize,
 }
 
 impl Default for RegistryLimits {
     fn default() -> Self {
-        Self { owner_notebooks: 16, notebooks: 128, remembered: 1024 }
+        Self { owner_notebooks: 16, notebooks: 128, name_bytes: 128, remembered: 1024 }
     }
 }

@@ -77,6 +77,14 @@ pub enum RunError {
         /// How long it may be.
         limit: usize,
     },
+    /// The name of the notebook is too long.
+    #[error("the name of a session may have {limit} bytes, and this one has {length}")]
+    NameTooLong {
+        /// How long it is.
+        length: usize,
+        /// How long it may be.
+        limit: usize,
+    },
     /// It asks for more time than there is.
     #[error("a timeout of {} s is too long; the longest is {} s", .asked.as_secs_f64(), .limit.as_secs_f64())]
     TimeoutTooLong {

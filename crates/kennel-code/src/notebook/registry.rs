@@ -59,6 +59,10 @@ impl Registry {
     /// tokio runtime.
     pub fn run(&self, owner: &str, name: &str, request: CellRequest) -> Result<CellHandle, RunError> {
         check(&request, &self.parts.settings.notebook)?;
+        let (length, limit) = (name.len(), self.parts.settings.registry.name_bytes);
+        if length > limit {
+            return Err(RunError::NameTooLong { length, limit });
+        }
         let key = Key::new(owner, name);
         let mut state = lock(&self.state);
         if state.closed {

@@ -53,6 +53,12 @@ pub enum GoneWhy {
         /// How many bytes are kept for one owner.
         limit: usize,
     },
+    /// Newer results of its owner took its place.
+    #[error("newer results took its place: {limit} are kept for one owner")]
+    TooMany {
+        /// How many are kept for one owner.
+        limit: usize,
+    },
     /// Newer results of others needed the room.
     #[error("newer results needed its room: {} bytes are kept for all owners together", grouped(*limit as u64))]
     Full {
@@ -192,6 +198,12 @@ impl Archive {
         while own_bytes > limits.owner_bytes {
             let Some(oldest) = self.kept.iter().position(|entry| entry.owner == *owner) else { break };
             own_bytes -= self.drop_at(oldest, GoneWhy::OwnerFull { limit: limits.owner_bytes }, limits.remembered);
+        }
+        if self.kept.iter().filter(own).count() > limits.owner_results {
+            // One was added, so one is too many.
+            if let Some(oldest) = self.kept.iter().position(|entry| entry.owner == *owner) {
+                self.drop_at(oldest, GoneWhy::TooMany { limit: limits.owner_results }, limits.remembered);
+            }
         }
         while self.bytes > limits.total_bytes && self.kept.len() > 1 {
             self.drop_at(0, GoneWhy::Full { limit: limits.total_bytes }, limits.remembered);

@@ -1,7 +1,14 @@
 use super::*;
 
 fn limits() -> ResultLimits {
-    ResultLimits { owner_bytes: 100, total_bytes: 150, page_bytes: 10, most_page_bytes: 20, remembered: 2 }
+    ResultLimits {
+        owner_bytes: 100,
+        owner_results: 20,
+        total_bytes: 150,
+        page_bytes: 10,
+        most_page_bytes: 20,
+        remembered: 2,
+    }
 }
 
 fn kept(text: &str) -> Arc<Kept> {
@@ -94,6 +101,15 @@ fn the_memory_of_those_gone_is_bounded() {
     let errors = all.iter().map(|uri| results.read("a", uri).err()).collect::<Vec<_>>();
     assert!(matches!(errors[..2], [Some(ReadError::Unknown { .. }), Some(ReadError::Unknown { .. })]));
     assert!(matches!(errors[2..], [Some(ReadError::Gone { .. }), Some(ReadError::Gone { .. }), None]));
+}
+
+#[test]
+fn the_number_of_results_is_bounded_as_well() {
+    let results = Results::new(limits());
+    let all = (0..21).map(|_| results.keep(&owner("a"), &kept("x")).unwrap()).collect::<Vec<_>>();
+    let gone = |uri: &String| results.read("a", uri).err();
+    assert_eq!(gone(&all[0]), Some(ReadError::Gone { uri: all[0].clone(), why: GoneWhy::TooMany { limit: 20 } }));
+    assert!(all[1..].iter().all(|uri| gone(uri).is_none()));
 }
 
 #[test]

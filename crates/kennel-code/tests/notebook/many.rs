@@ -91,6 +91,8 @@ pub(crate) async fn what_cannot_be_run_is_refused_with_its_bound() {
     let long = bench.request(&" ".repeat((1 << 20) + 1));
     let error = bench.registry.run(OWNER, "main", long).err().unwrap();
     assert_eq!(error.to_string(), "the code has 1,048,577 bytes, and at most 1,048,576 are run");
+    let error = bench.registry.run(OWNER, &"n".repeat(200), bench.request("1")).err().unwrap();
+    assert_eq!(error.to_string(), "the name of a session may have 128 bytes, and this one has 200");
     let slow = CellRequest { timeout: Some(Duration::from_mins(10)), ..bench.request("1") };
     let error = bench.registry.run(OWNER, "main", slow).err().unwrap();
     assert_eq!(error.to_string(), "a timeout of 600 s is too long; the longest is 120 s");
