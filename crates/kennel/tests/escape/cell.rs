@@ -23,7 +23,8 @@ struct Code {
 
 impl Code {
     fn start(ground: &Ground) -> Self {
-        let file = ground.make_file("kennel.toml", format!("[code]\nread = [{:?}]\n", ground.programs()), 0o644);
+        let file =
+            ground.make_file("kennel.toml", format!("[code]\nread = ['{}']\n", ground.programs().display()), 0o644);
         let words = ["code", "-c", file.to_str().unwrap(), "--data", &ground.text("data")].map(str::to_owned);
         let mut command = ground.kennel(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -200,9 +200,9 @@ fn replace(made: &mut Option<Made>, parts: Vec<Part>, settings: impl FnOnce() ->
 
 /// A server as one of many, if anything serves it.
 fn of(name: &ServerName, server: &Server, member: &Member, filter: &ToolFilter) -> Option<Part> {
-    let served = Arc::downgrade(member.served.as_ref().ok()?);
+    let assembled = Arc::downgrade(member.served.as_ref().ok()?);
     let shown = Shown { server: name.to_string(), rules: server.tools.clone(), filter: filter.clone() };
-    Some(Part::Server { description: server.description.clone(), served, shown })
+    Some(Part::Server { description: server.description.clone(), served: assembled, shown })
 }
 
 impl Part {
