@@ -5,6 +5,8 @@
 mod cells;
 #[path = "code/client.rs"]
 mod client;
+#[path = "code/long.rs"]
+mod long;
 #[path = "serve/scene.rs"]
 #[allow(dead_code, reason = "the tests of `kennel serve` use the rest")]
 mod scene;
