@@ -38,6 +38,8 @@ class Streams:
     known = {}
     private = {}
     text = {}
+    # Those of the parent, in a child: kept, since to free them is to flush them.
+    left = []
 
 
 def open_text(fd):
@@ -54,6 +56,18 @@ def start_streams():
     for fd in (1, 2):
         Streams.private[fd] = duplicate(fd)
     restore_texts()
+    os.register_at_fork(after_in_child=renew_texts)
+
+
+def renew_texts():
+    """Gives a forked child text streams of its own: a thread of the parent may have held the locks of these, and what is in them is the parent's."""
+    for fd, name in ((1, "stdout"), (2, "stderr")):
+        old = Streams.text[fd]
+        Streams.left.append(old)
+        new = Streams.text[fd] = open_text(fd)
+        setattr(sys, "__%s__" % name, new)
+        if getattr(sys, name, None) is old:
+            setattr(sys, name, new)
 
 
 def restore_descriptors():

@@ -109,7 +109,7 @@ class Box:
             (os.POSIX_SPAWN_DUP2, theirs.fileno(), channel or 3),
         ]
         program = [*wrapper, sys.executable, "-I", "-B", "-X", "utf8", "-c", boot(), *([str(channel)] if channel else [])]
-        self.pid = os.posix_spawnp(program[0], program, dict(os.environ), file_actions=actions)
+        self.pid = os.posix_spawnp(program[0], program, dict(os.environ), file_actions=actions, setpgroup=0)
         self.status = None
         theirs.close()
         for fd in (in_read, out_write, err_write):
@@ -224,11 +224,13 @@ class Box:
         self.closed = True
         self.socket.close()
         if self.status is None:
-            try:
-                os.kill(self.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            os.kill(self.pid, signal.SIGKILL)
             self.wait()
+        try:
+            # What the process forked, as a box would.
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         for stream in (self.out, self.err):
             stream.thread.join(PATIENCE)
             os.close(stream.fd)

@@ -168,6 +168,28 @@ if pid == 0: sys.exit(3)
         self.assertEqual(self.good(code, host=lambda message: text_result("x")).value, "(3, 'x')")
         self.alive()
 
+    def test_a_child_ends_though_a_thread_was_printing(self):
+        code = """
+import os, sys, threading
+stop = False
+def chatter():
+    while not stop: print('x' * 3000)
+threads = [threading.Thread(target=chatter) for _ in range(2)]
+for thread in threads: thread.start()
+ends = []
+for _ in range(30):
+    pid = os.fork()
+    if pid == 0:
+        print('child')
+        sys.exit(2)
+    ends.append(os.waitpid(pid, 0)[1] >> 8)
+stop = True
+for thread in threads: thread.join()
+ends == [2] * 30
+"""
+        self.assertEqual(self.good(code).value, "True")
+        self.alive()
+
     def test_a_child_that_outlives_its_cell(self):
         code = "import os, time\nr, w = os.pipe()\nif os.fork() == 0:\n    os.close(w)\n    os.read(r, 1)\n    print('late child', flush=True)"
         self.good(code)
