@@ -253,7 +253,8 @@ PIECES = [
 
 class Fuzz(BoxCase):
     def test_each_cell_ends_exactly_once(self):
-        seed = int(os.environ.get("KENNEL_TEST_SEED", "0")) or random.SystemRandom().randrange(1 << 30)
+        # The same everywhere, unless somebody wants others: KENNEL_TEST_SEED=0 draws one.
+        seed = int(os.environ.get("KENNEL_TEST_SEED", "2026")) or random.SystemRandom().randrange(1 << 30)
         chance = random.Random(seed)
         for _ in range(int(os.environ.get("KENNEL_TEST_FUZZ", "6"))):
             box = self.fresh()
