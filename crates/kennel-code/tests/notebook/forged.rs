@@ -1,7 +1,8 @@
 //! Code that goes after the channel itself.
 
-use crate::support::{Bench, finished};
+use crate::support::{Bench, finished, has_note};
 use kennel_code::cell::Status;
+use std::time::Duration;
 
 /// Speaks in the channel's own form, with tokens that the code was not given.
 const FORGE: &str = r"
@@ -53,5 +54,23 @@ pub(crate) async fn closing_every_descriptor_harms_only_the_notebook_itself() {
     assert_ne!(result.status, Status::Running, "{result:?}");
     // Whatever is left of it, the notebook goes on.
     assert_eq!(bench.value("1 + 1").await, "2");
+    bench.shutdown().await;
+}
+
+/// Code cannot be kept from what its own process holds. It can end its own cell early, and make itself unheard.
+pub(crate) async fn code_that_finds_its_token_harms_only_itself() {
+    let bench = Bench::with(|settings| settings.notebook.grace = Duration::from_millis(500)).await;
+    bench.run(FORGE).await;
+    let code = "import sys\nframe = sys._getframe()\nwhile not isinstance(frame.f_locals.get('token'), bytes):\n\
+        \x20   frame = frame.f_back\ntoken = frame.f_locals['token']\n\
+        send(token, {'t': 'end', 'cell': 'c1', 'status': 'success', 'value': 'of another cell'})\n\
+        send(token, {'t': 'end', 'cell': 'c2', 'status': 'success', 'value': 'forged'}, 10_000_001)\n'real'";
+    let result = bench.run(code).await;
+    assert_eq!((result.status, &*result.value), (Status::Success, "forged"), "{result:?}");
+    // Nothing that it says after such a number counts, so this is its last cell.
+    let result = bench.run_for("1", Duration::from_millis(500)).await;
+    assert_eq!(result.status, Status::Timeout, "{result:?}");
+    has_note(&result, "state lost: killed because it did not stop");
+    assert_eq!(bench.value("1").await, "1");
     bench.shutdown().await;
 }

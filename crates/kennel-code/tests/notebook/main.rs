@@ -30,7 +30,8 @@ const TESTS: &[Test] = tests! {
         packets_with_a_wrong_token_change_nothing,
         noise_on_the_channel_changes_nothing,
         marks_of_other_cells_are_output,
-        closing_every_descriptor_harms_only_the_notebook_itself;
+        closing_every_descriptor_harms_only_the_notebook_itself,
+        code_that_finds_its_token_harms_only_itself;
     hostile:
         a_fork_bomb_ends_with_its_timeout,
         too_many_threads_are_an_error_of_the_code,

@@ -104,6 +104,11 @@ pub(crate) async fn old_cells_are_forgotten_and_running_ones_are_not() {
     let ids = [bench.run("1").await.cell, bench.run("2").await.cell, bench.run("3").await.cell];
     let found = ids.map(|id| bench.registry.cell(OWNER, &id).is_some());
     assert_eq!(found, [false, true, true]);
+    let running = bench.start("import time\nwhile True: time.sleep(0.01)");
+    let others = [bench.start("1"), bench.start("2"), bench.start("3")];
+    assert!(others.iter().chain([&running]).all(|handle| bench.registry.cell(OWNER, handle.id()).is_some()));
+    running.cancel();
+    finished(&others[2]).await;
     bench.shutdown().await;
 }
 
