@@ -57,7 +57,8 @@ const TESTS: &[Test] = tests! {
         notebooks_at_work_do_not_make_room,
         what_cannot_be_run_is_refused_with_its_bound,
         old_cells_are_forgotten_and_running_ones_are_not,
-        nothing_runs_after_the_shutdown;
+        nothing_runs_after_the_shutdown,
+        interpreters_that_were_kept_ready_are_fresh;
     output:
         a_cell_returns_what_it_prints_and_its_value_and_leaves_its_variables,
         an_exception_is_an_error_and_costs_no_state,

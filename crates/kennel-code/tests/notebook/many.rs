@@ -119,3 +119,13 @@ pub(crate) async fn nothing_runs_after_the_shutdown() {
     assert_eq!(finished(&handle).await.status, Status::Error);
     assert_eq!(bench.registry.run(OWNER, "main", bench.request("1")).err(), Some(RunError::Closed));
 }
+
+pub(crate) async fn interpreters_that_were_kept_ready_are_fresh() {
+    let bench = Bench::pooled().await;
+    for _ in 0..3 {
+        assert_eq!(bench.value("'kept' in globals()").await, "False");
+        assert_eq!(bench.run("kept = 1\nprint('kept')").await.stdout, "kept\n");
+        assert_eq!(bench.run("import os\nos._exit(1)").await.status, Status::Error);
+    }
+    bench.shutdown().await;
+}

@@ -2,10 +2,11 @@
 
 use kennel_box::{EngineKind, HostView, NativeEngine};
 use kennel_code::cell::{CellRequest, CellResult, Status};
-use kennel_code::engine::{NativePython, NativePythonSettings, Source};
+use kennel_code::engine::{CodeEngine, NativePython, NativePythonSettings, Source};
 use kennel_code::notebook::{
     Ask, AskError, CellContext, CellHandle, Host, HostFuture, Progress, Registry, RegistryParts,
 };
+use kennel_code::pool::{Pool, PoolSettings};
 use kennel_code::results::Results;
 use kennel_code::{NotebookLimits, Settings};
 use serde_json::value::RawValue;
@@ -83,6 +84,16 @@ impl Bench {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::over(Arc::new(engine().await), change)
+    }
+
+    /// The same with interpreters that are kept ready.
+    pub(crate) async fn pooled() -> Self {
+        let pool = Pool::new(Arc::new(engine().await), PoolSettings { ready: 1, ..PoolSettings::default() });
+        Self::over(Arc::new(pool), |_| {})
+    }
+
+    fn over(engine: Arc<dyn CodeEngine>, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings {
             // Long enough for a loaded machine; tests of stopping set their own.
             notebook: NotebookLimits { timeout: PATIENCE, most_timeout: 2 * PATIENCE, ..NotebookLimits::default() },
@@ -91,7 +102,7 @@ impl Bench {
         change(&mut settings);
         let fixture = Arc::new(Fixture::default());
         let results = Arc::new(Results::new(settings.results.clone()));
-        let parts = RegistryParts { engine: Arc::new(engine().await), results: Arc::clone(&results) };
+        let parts = RegistryParts { engine, results: Arc::clone(&results) };
         Self { registry: Registry::new(parts, settings), fixture, results }
     }
 
