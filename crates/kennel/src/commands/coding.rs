@@ -63,7 +63,7 @@ impl Coding {
             registry: RegistryLimits { owner_notebooks: all, notebooks: all, ..usual },
             ..Settings::default()
         };
-        let pool = PoolSettings { ready: count(settings.warm), ..PoolSettings::default() };
+        let pool = PoolSettings { ready: count(settings.warm), waiting: all, ..PoolSettings::default() };
         let code = CodeSettings { notebooks, pool, yield_after: settings.yield_after };
         let mode = CodeMode::new(engine, store, code);
         Some(Arc::new(Self { mode, settings: settings.clone(), console, audit: ground.audit() }))
