@@ -47,7 +47,10 @@ async fn measure() -> Outcome<bool> {
     let settings = NativePythonSettings::default();
     let engine = Arc::new(NativePython::new(boxes, Source::embedded(), &HostView::current(), settings).await?);
     println!("{}\n", engine.describe());
-    let pool = Arc::new(Pool::new(Arc::clone(&engine) as _, PoolSettings { ready: 2, waiting: NOTEBOOKS, ..PoolSettings::default() }));
+    let pool = Arc::new(Pool::new(
+        Arc::clone(&engine) as _,
+        PoolSettings { ready: 2, waiting: NOTEBOOKS, ..PoolSettings::default() },
+    ));
     let bounds =
         RegistryLimits { owner_notebooks: 2 * NOTEBOOKS, notebooks: 2 * NOTEBOOKS, ..RegistryLimits::default() };
     let settings = Settings { registry: bounds, ..Settings::default() };
