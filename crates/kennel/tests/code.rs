@@ -5,6 +5,8 @@
 mod cells;
 #[path = "code/client.rs"]
 mod client;
+#[path = "code/crowd.rs"]
+mod crowd;
 #[path = "code/long.rs"]
 mod long;
 #[path = "serve/scene.rs"]
