@@ -90,7 +90,7 @@ mod tests {
         write(".hidden.json", "not json");
         write("notes.txt", "not json");
         let whole = Config::read_all(place.path()).unwrap();
-        let names: Vec<_> = whole.servers.keys().map(|name| name.as_str()).collect();
+        let names: Vec<_> = whole.servers.keys().map(crate::ServerName::as_str).collect();
         assert_eq!(names, ["files", "time"]);
         assert_eq!((whole.code.warm, whole.directory.as_path()), (7, place.path()));
         write("c.json", r#"{"mcpServers": {"time": {"command": "other"}}}"#);

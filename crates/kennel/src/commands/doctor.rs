@@ -6,10 +6,12 @@ use crate::commands::self_check::Promise;
 use crate::failure::Failure;
 use crate::machine::{self, Check, Status};
 use kennel_box::{BoxError, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, NativeEngine, Walls};
+use kennel_code::engine::{CodeEngine, NativePython, NativePythonSettings, Source, StartError};
 use kennel_jail::{Access, FileIdentity, Grant, Helper, Hold, JailError};
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::io::AsyncReadExt;
 
 /// Where the probe finds this program in its box.
@@ -35,6 +37,7 @@ pub(crate) fn run(flags: &Doctor) -> Result<ExitCode, Failure> {
     let explained = checks.iter().any(|check| check.status == Status::Fail);
     checks.push(isolation(&probe, explained));
     if probe.is_ok() {
+        checks.push(runtime.block_on(code()));
         // What could have kept boxes from being made did not.
         checks.iter_mut().filter(|check| check.status == Status::Info).for_each(|check| check.fix = None);
     }
@@ -66,6 +69,25 @@ async fn probe() -> Result<(Walls, Vec<Promise>), BoxError> {
     let walls = made.walls().clone();
     made.destroy().await?;
     Ok((walls, promises))
+}
+
+/// Starts a real interpreter, as code mode would.
+async fn code() -> Check {
+    let name = "code mode";
+    let boxes = Arc::new(NativeEngine::new(EngineKind::Native, Helper::own_program()));
+    let settings = NativePythonSettings::default();
+    let started = async {
+        let engine = NativePython::new(boxes, Source::embedded(), &HostView::current(), settings).await?;
+        let interpreter = engine.start().await?;
+        // It is of no more use, and ends with its last handle where this fails.
+        let _ = interpreter.running.destroy().await;
+        Ok::<_, StartError>(engine.describe())
+    };
+    match started.await {
+        Ok(described) => Check::new(name, Status::Ok, described),
+        Err(error) => Check::new(name, Status::Weak, error.to_string())
+            .fix("install Python 3.9 to 3.14, or name it in the file: [code] python = \"…\""),
+    }
 }
 
 /// This program as a grant. The rules are for what others ask for; this is Kennel's own, wherever it is installed.

@@ -11,6 +11,7 @@ mod watching;
 
 use crate::cli::Serve;
 use crate::commands::admin::{Listener, SocketPlace};
+use crate::commands::coding::NAME;
 use crate::commands::console::{Console, Format, Naming, Output};
 use crate::commands::server::{Ground, Memory, data_directory};
 use crate::commands::service::{Hangup, runtime, stop_signals, token};
@@ -120,13 +121,19 @@ fn announce(fleet: &Fleet, console: &Console, token: Option<&str>, socket: &Path
     let served = servers.iter().filter(|server| server.url.is_some()).count();
     let text = format!("{served} of {} servers are served at {}", servers.len(), fleet.url());
     let urls: serde_json::Map<_, _> = servers.iter().map(|server| (server.name.clone(), json!(server.url))).collect();
-    console.say("serving", &text, json!({ "url": fleet.url(), "servers": urls, "token": token, "socket": socket }));
+    let said = json!({
+        "url": fleet.url(), "servers": urls, "code": fleet.code_url(), "token": token, "socket": socket,
+    });
+    console.say("serving", &text, said);
     let views = fleet.views();
     let names = servers.iter().map(|server| &server.name).chain(&views);
     let width = names.map(String::len).max().unwrap_or(0).max(EVERYTHING.len());
     let mut table = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(table, "  {EVERYTHING:width$}  {}/mcp\n", fleet.url());
+    let _ = writeln!(table, "  {EVERYTHING:width$}  {}/mcp", fleet.url());
+    if let Some(code) = fleet.code_url() {
+        let _ = writeln!(table, "  {NAME:width$}  {code} (Python that calls their tools)");
+    }
     for view in &views {
         let _ = writeln!(table, "  {view:width$}  {}/views/{view}/mcp (view)", fleet.url());
     }

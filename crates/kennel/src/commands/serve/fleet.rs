@@ -188,6 +188,11 @@ impl Fleet {
         self.read().members.keys().map(ToString::to_string).collect()
     }
 
+    /// Where clients reach code over all servers, if it is served.
+    pub(crate) fn code_url(&self) -> Option<String> {
+        self.read().unions.code().map(|_| format!("{}/servers/{NAME}/mcp", self.url))
+    }
+
     /// The names of all views.
     pub(crate) fn views(&self) -> Vec<String> {
         self.read().config.views.keys().map(ToString::to_string).collect()
