@@ -62,9 +62,13 @@ def check_interrupt():
         raise KeyboardInterrupt
 
 
-def arm_interrupts():
-    Interrupts.came = Interrupts.waiting = False
+def restore_handler():
+    """Makes SIGINT come here again where user code has had it otherwise."""
     if getsignal(SIGINT) is not on_sigint:
         set_signal(SIGINT, on_sigint)
     pthread_sigmask(SIG_UNBLOCK, (SIGINT,))
+
+
+def arm_interrupts():
+    Interrupts.came = Interrupts.waiting = False
     Interrupts.armed = True

@@ -223,8 +223,6 @@ def run_cell(token, message):
     name = str(message.get("cell"))
     allowed = message.get("servers")
     Known.allowed = None if allowed is None else frozenset(allowed)
-    restore_descriptors()
-    restore_texts()
     arm_interrupts()
     told = run_guarded(message.get("code", ""), "<cell %s>" % name)
     try:
@@ -234,17 +232,25 @@ def run_cell(token, message):
     Interrupts.armed = False
     if os_getpid() != MAIN_PID:
         end_child(told)
-    sys.settrace(None)
-    sys.setprofile(None)
-    setitimer(ITIMER_REAL, 0)
-    if sys.getrecursionlimit() < Notebook.recursion:
-        sys.setrecursionlimit(Notebook.recursion)
     Tokens.cell = None
     abandon_all()
     Known.allowed = None
     flush_own()
     told.update(t="end", cell=name, marks=write_marks(token))
     send_body(token, encode_json(told))
+    restore()
+
+
+def restore():
+    """Brings back what user code may have changed and the next cell needs, when nobody waits for it."""
+    restore_descriptors()
+    restore_texts()
+    restore_handler()
+    sys.settrace(None)
+    sys.setprofile(None)
+    setitimer(ITIMER_REAL, 0)
+    if sys.getrecursionlimit() < Notebook.recursion:
+        sys.setrecursionlimit(Notebook.recursion)
 
 
 def end_child(told):

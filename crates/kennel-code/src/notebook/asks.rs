@@ -22,7 +22,8 @@ pub(super) struct Asks {
     turn: Arc<Semaphore>,
     tasks: JoinSet<Option<u64>>,
     open: HashMap<u64, Open>,
-    refusals: mpsc::Sender<(u64, AskError)>,
+    /// What sends refusals, once there is one.
+    refusals: Option<mpsc::Sender<(u64, AskError)>>,
     bytes: usize,
     made: usize,
     calls: u64,
@@ -50,24 +51,15 @@ impl Asks {
         limits: Arc<NotebookLimits>,
     ) -> Self {
         let answers = Answers { sender, token };
-        let (refusals, mut refused) = mpsc::channel::<(u64, AskError)>(MOST_REFUSALS);
-        let mut tasks = JoinSet::new();
-        let refusing = answers.clone();
-        tasks.spawn(async move {
-            while let Some((number, error)) = refused.recv().await {
-                refusing.send(number, &Err(error)).await;
-            }
-            None
-        });
         Self {
             host,
             context,
             answers,
             turn: Arc::new(Semaphore::new(limits.asks_at_once)),
             limits,
-            tasks,
+            tasks: JoinSet::new(),
             open: HashMap::new(),
-            refusals,
+            refusals: None,
             bytes: 0,
             made: 0,
             calls: 0,
@@ -84,8 +76,7 @@ impl Asks {
         let ask = match ask.and_then(|ask| self.admit(ask, bytes)) {
             Ok(ask) => ask,
             Err(error) => {
-                // Full where the cell does not listen.
-                let _ = self.refusals.try_send((number, error));
+                self.refuse(number, error);
                 return;
             }
         };
@@ -102,6 +93,22 @@ impl Asks {
             Some(number)
         });
         self.open.insert(number, Open { task, bytes });
+    }
+
+    fn refuse(&mut self, number: u64, error: AskError) {
+        let refusals = self.refusals.get_or_insert_with(|| {
+            let (refusals, mut refused) = mpsc::channel::<(u64, AskError)>(MOST_REFUSALS);
+            let answers = self.answers.clone();
+            self.tasks.spawn(async move {
+                while let Some((number, error)) = refused.recv().await {
+                    answers.send(number, &Err(error)).await;
+                }
+                None
+            });
+            refusals
+        });
+        // Full where the cell does not listen.
+        let _ = refusals.try_send((number, error));
     }
 
     /// Calls a request off.
@@ -123,11 +130,12 @@ impl Asks {
 
     /// Waits until a request is over.
     pub(super) async fn over(&mut self) {
-        // The task that sends refusals is always there, so there is always one to wait for.
         match self.tasks.join_next().await {
             Some(Ok(Some(number))) => self.cancel(number),
             Some(Err(error)) if error.is_panic() => self.failed(error.id()),
-            Some(Ok(None) | Err(_)) | None => {}
+            Some(Ok(None) | Err(_)) => {}
+            // There is none, and none comes while this waits.
+            None => std::future::pending().await,
         }
     }
 
@@ -143,7 +151,7 @@ impl Asks {
         };
         self.cancel(number);
         let error = AskError::new(AskErrorKind::Protocol, "Kennel failed at this request; its log says why");
-        let _ = self.refusals.try_send((number, error));
+        self.refuse(number, error);
     }
 
     fn admit(&self, ask: Ask, bytes: usize) -> Result<Ask, AskError> {

@@ -133,6 +133,9 @@ impl Running<'_> {
         let mut told = false;
         let begin = begin(&live.sender, live.token, token, [catalog, saved], self.cell, request);
         tokio::pin!(begin);
+        let alarm = tokio::time::sleep_until(clock.next());
+        tokio::pin!(alarm);
+        let mut exit = live.process.wait();
         let ended = loop {
             tokio::select! {
                 received = live.receiver.next() => match received {
@@ -147,7 +150,7 @@ impl Running<'_> {
                 },
                 _ = live.stdout.read_to(mark, &self.cell.stdout), if open.stdout => open.stdout = false,
                 _ = live.stderr.read_to(mark, &self.cell.stderr), if open.stderr => open.stderr = false,
-                report = live.process.wait() => {
+                report = &mut exit => {
                     let last = last_words(&mut live.receiver, self.limits.exit, |received| self.hear(received, token, asks));
                     break match last.await {
                         Some(end) => Ok(end),
@@ -157,18 +160,21 @@ impl Running<'_> {
                 () = self.closing.cancelled() => break Err(Loss::Closed),
                 () = self.cell.cancel.cancelled(), if stop.is_none() => {
                     stop = Some(Stop::Cancelled);
-                    self.interrupt(live, asks, &mut clock);
+                    self.interrupt(&*live.process, asks, &mut clock);
+                    alarm.as_mut().reset(clock.next());
                 },
-                () = tokio::time::sleep_until(clock.next()) => {
+                () = &mut alarm => {
                     if clock.kill.is_some_and(|kill| Instant::now() >= kill) {
                         break Err(Loss::DidNotStop { grace: self.limits.grace });
                     }
                     stop.get_or_insert(Stop::Timeout(timeout));
-                    self.interrupt(live, asks, &mut clock);
+                    self.interrupt(&*live.process, asks, &mut clock);
+                    alarm.as_mut().reset(clock.next());
                 },
                 () = asks.over() => {},
             }
         };
+        drop(exit);
         if told {
             live.told.catalog = request.catalog.as_ref().map(|catalog| catalog.version).or(live.told.catalog);
             live.told.saved = request.saved.as_ref().map(|saved| saved.version).or(live.told.saved);
@@ -189,10 +195,10 @@ impl Running<'_> {
         None
     }
 
-    fn interrupt(&self, live: &Live, asks: &mut Asks, clock: &mut Clock) {
+    fn interrupt(&self, process: &dyn ProcessHandle, asks: &mut Asks, clock: &mut Clock) {
         asks.interrupt();
         // One that cannot be signalled has ended, which is heard of otherwise, or is killed when the grace is over.
-        let _ = live.process.signal(SIGINT);
+        let _ = process.signal(SIGINT);
         let now = Instant::now();
         clock.kill.get_or_insert(now + self.limits.grace);
         clock.interrupt = now + self.limits.interrupt_every;
