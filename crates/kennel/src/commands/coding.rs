@@ -12,6 +12,7 @@ use kennel_hub::{Hub, Limits, ProcessModel, ServerSettings, Timeouts, Union};
 use kennel_state::Store;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the server is called where nothing else is.
 pub(crate) const NAME: &str = "code";
@@ -86,12 +87,15 @@ impl Coding {
             CodeLauncher::new(&self.mode, union.clone(), approval, limits).map_err(|error| error.to_string())?;
         // Its notebooks have times of their own, and what cannot die needs no probes that say so.
         let supervision = kennel_supervisor::Settings { idle_stop: None, ..kennel_supervisor::Settings::default() };
+        // A call may wait for its cell as long as the file says.
+        let usual = Timeouts::default();
+        let longest = self.settings.yield_after.max(self.settings.max_timeout) + Duration::from_mins(1);
         let settings = ServerSettings {
             name: NAME.to_owned(),
             model: ProcessModel::PerSession,
             era: Some(kennel_wire::Era::Legacy),
             limits: Limits { instances: CONVERSATIONS, ..Limits::default() },
-            timeouts: Timeouts::default(),
+            timeouts: Timeouts { inactivity: usual.inactivity.max(longest), ..usual },
             catalog: None,
             audit: self.audit.clone(),
             results: None,
