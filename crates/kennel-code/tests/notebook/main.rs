@@ -8,6 +8,7 @@ mod hostile;
 mod loss;
 mod many;
 mod output;
+mod serving;
 mod stopping;
 mod support;
 
@@ -74,6 +75,9 @@ const TESTS: &[Test] = tests! {
         a_value_has_what_output_leaves_of_the_budget,
         a_cell_that_runs_can_be_watched,
         output_that_was_kept_goes_when_newer_output_needs_its_room;
+    serving:
+        what_belongs_to_one_user_is_no_others,
+        whoever_is_not_known_runs_nothing;
     stopping:
         a_cell_that_takes_too_long_is_interrupted_and_its_state_stays,
         output_before_a_timeout_is_returned,

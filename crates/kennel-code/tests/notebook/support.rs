@@ -21,7 +21,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) const OWNER: &str = "alice";
 
 /// Interpreters as Kennel starts them.
-async fn engine() -> NativePython {
+pub(crate) async fn native_python() -> NativePython {
     let boxes = Arc::new(NativeEngine::new(EngineKind::Native, std::env::current_exe().unwrap()));
     let settings = NativePythonSettings { ready_within: PATIENCE, ..NativePythonSettings::default() };
     NativePython::new(boxes, Source::embedded(), &HostView::current(), settings).await.unwrap()
@@ -84,12 +84,12 @@ impl Bench {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        Self::over(Arc::new(engine().await), change)
+        Self::over(Arc::new(native_python().await), change)
     }
 
     /// The same with interpreters that are kept ready.
     pub(crate) async fn pooled() -> Self {
-        let pool = Pool::new(Arc::new(engine().await), PoolSettings { ready: 1, ..PoolSettings::default() });
+        let pool = Pool::new(Arc::new(native_python().await), PoolSettings { ready: 1, ..PoolSettings::default() });
         Self::over(Arc::new(pool), |_| {})
     }
 
