@@ -104,9 +104,9 @@ pub(crate) async fn what_belongs_to_one_user_is_no_others() {
 
     let long = ann.run(None, "print('secret of ann ' * 10000)").await;
     let text = long["stdout"].as_str().unwrap();
-    let begin = text.find("kennel://result/").unwrap_or_else(|| panic!("no address: {text}"));
+    let start = text.find("kennel://result/").unwrap_or_else(|| panic!("no address: {text}"));
     let uri: String =
-        text[begin..].chars().take_while(|letter| letter.is_ascii_alphanumeric() || ":/".contains(*letter)).collect();
+        text[start..].chars().take_while(|letter| letter.is_ascii_alphanumeric() || ":/".contains(*letter)).collect();
     let read = ann.request("resources/read", json!({ "uri": uri })).await;
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().starts_with("secret of ann"), "{read}");
     let foreign = bob.request("resources/read", json!({ "uri": uri })).await;
