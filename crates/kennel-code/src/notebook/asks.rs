@@ -2,6 +2,7 @@
 
 use super::host::{Ask, AskError, AskErrorKind, CellContext, Host};
 use super::message;
+use super::patience::Patience;
 use crate::channel::{ChannelError, Sender, Token};
 use crate::settings::NotebookLimits;
 use serde_json::value::RawValue;
@@ -137,6 +138,11 @@ impl Asks {
             // There is none, and none comes while this waits.
             None => std::future::pending().await,
         }
+    }
+
+    /// How long the cell has waited for people.
+    pub(super) fn patience(&self) -> Patience {
+        self.context.patience.clone()
     }
 
     /// How many tools were called.

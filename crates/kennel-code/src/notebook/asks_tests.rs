@@ -1,3 +1,4 @@
+use super::super::patience::Patience;
 use super::*;
 use crate::channel::{Channel, ChannelLimits, HEADER_BYTES};
 use crate::notebook::{CallTool, DescribeTools, HostFuture};
@@ -40,6 +41,7 @@ impl Bench {
             session: "main".into(),
             cell: "c1".into(),
             servers: Some(vec!["fix".to_owned()].into()),
+            patience: Patience::default(),
         };
         let token = Token::random().unwrap();
         let sender = channel.sender.clone();

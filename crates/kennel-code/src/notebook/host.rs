@@ -1,5 +1,6 @@
 //! What a cell may ask of Kennel, and who answers.
 
+use super::patience::Patience;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -33,6 +34,8 @@ pub struct CellContext {
     /// The aliases of the servers that the cell may use; all where there is no list. Calls and descriptions of others
     /// are refused before the host hears of them; a search has to leave them out itself.
     pub servers: Option<Arc<[String]>>,
+    /// Who is told that a person is asked for the cell.
+    pub patience: Patience,
 }
 
 impl CellContext {

@@ -12,6 +12,7 @@ mod live;
 mod loss;
 mod message;
 mod outcome;
+mod patience;
 mod queue;
 mod registry;
 mod running;
@@ -21,6 +22,7 @@ pub use host::{
     Ask, AskError, AskErrorKind, CallTool, CellContext, DescribeTools, Host, HostFuture, RemoveTool, SaveTool,
     SearchTools,
 };
+pub use patience::{Asking, Patience};
 pub use registry::{Registry, RegistryParts};
 
 use crate::cell::CellRequest;

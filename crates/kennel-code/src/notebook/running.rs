@@ -7,6 +7,7 @@ use super::live::{Live, news};
 use super::loss::Loss;
 use super::message::{self, End, FromBox};
 use super::outcome::Stop;
+use super::patience::Patience;
 use crate::cell::CellRequest;
 use crate::channel::{ChannelError, Known, Received, Receiver, Sender, Token};
 use crate::engine::ProcessHandle;
@@ -81,6 +82,7 @@ impl Running<'_> {
             session: Arc::clone(&self.cell.session),
             cell: Arc::clone(&self.cell.id),
             servers: request.servers.clone(),
+            patience: Patience::default(),
         };
         let (host, limits) = (Arc::clone(self.host), Arc::clone(self.limits));
         let mut asks = Asks::new(host, Arc::new(context), live.sender.clone(), token, limits);
@@ -126,7 +128,8 @@ impl Running<'_> {
         open: &mut Open,
     ) -> (Result<End, Loss>, Option<Stop>) {
         let timeout = request.timeout.unwrap_or(self.limits.timeout);
-        let mut clock = Clock { interrupt: Instant::now() + timeout, kill: None };
+        let (deadline, patience) = (Instant::now() + timeout, asks.patience());
+        let mut clock = Clock { interrupt: deadline, kill: None };
         let mut stop = None;
         let catalog = news(live.told.catalog, request.catalog.as_ref());
         let saved = news(live.told.saved, request.saved.as_ref());
@@ -164,6 +167,10 @@ impl Running<'_> {
                     alarm.as_mut().reset(clock.next());
                 },
                 () = &mut alarm => {
+                    if stop.is_none() && let Some(later) = patience.later(deadline) {
+                        alarm.as_mut().reset(later);
+                        continue;
+                    }
                     if clock.kill.is_some_and(|kill| Instant::now() >= kill) {
                         break Err(Loss::DidNotStop { grace: self.limits.grace });
                     }

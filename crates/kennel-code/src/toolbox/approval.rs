@@ -1,6 +1,6 @@
 //! Which tools run without asking somebody, and asking.
 
-use crate::notebook::{AskError, AskErrorKind};
+use crate::notebook::{AskError, AskErrorKind, Patience};
 use crate::server::{Client, Unanswered};
 use crate::sync::lock;
 use kennel_wire::RawJson;
@@ -42,6 +42,7 @@ impl Approvals {
     pub(super) async fn check(
         &self,
         client: &Client,
+        patience: &Patience,
         alias: &str,
         tool: &str,
         arguments: &str,
@@ -56,6 +57,7 @@ impl Approvals {
             }
             Approval::Ask => {}
         }
+        let _asking = patience.asking();
         let _turn = self.turn.lock().await;
         let key = (alias.to_owned(), tool.to_owned());
         if lock(&self.always).contains(&key) {

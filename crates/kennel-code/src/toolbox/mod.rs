@@ -14,7 +14,7 @@ pub(crate) use shelves::{Shelves, Snapshot};
 
 use crate::docs::{DescribeArguments, Detail, SearchArguments};
 use crate::notebook::{
-    Ask, AskError, AskErrorKind, CallTool, CellContext, DescribeTools, Host, HostFuture, SearchTools,
+    Ask, AskError, AskErrorKind, CallTool, CellContext, DescribeTools, Host, HostFuture, Patience, SearchTools,
 };
 use crate::server::Client;
 use approval::Approvals;
@@ -119,14 +119,14 @@ impl Toolbox {
         Ok(Session { union, calls, _listening: AbortOnDropHandle::new(listening) })
     }
 
-    async fn call(&self, call: CallTool) -> Result<Box<RawValue>, AskError> {
+    async fn call(&self, patience: &Patience, call: CallTool) -> Result<Box<RawValue>, AskError> {
         let snapshot = self.snapshot().await?;
         let tool = snapshot.tool(&call.alias, &call.tool)?;
         let arguments = call.arguments.as_deref().map_or("{}", RawValue::get);
         if !tool.read_only {
-            self.approvals.check(&self.client, &call.alias, &call.tool, arguments).await?;
+            self.approvals.check(&self.client, patience, &call.alias, &call.tool, arguments).await?;
         }
-        self.session().await?.calls.call(&tool.called, arguments).await
+        self.session().await?.calls.call(&tool.called, arguments, patience).await
     }
 
     async fn search(&self, cell: &CellContext, wanted: SearchTools) -> Result<String, AskError> {
@@ -152,7 +152,7 @@ impl Toolbox {
 
     async fn answer(&self, cell: &CellContext, ask: Ask) -> Result<Box<RawValue>, AskError> {
         match ask {
-            Ask::CallTool(wanted) => self.call(wanted).await,
+            Ask::CallTool(wanted) => self.call(&cell.patience, wanted).await,
             Ask::SearchTools(wanted) => self.search(cell, wanted).await.and_then(|text| raw(&text)),
             Ask::DescribeTools(wanted) => self.describe(wanted).await.and_then(|text| raw(&text)),
             Ask::SaveTool(tool) => self.saved.save(&self.owner, tool).await.and_then(|()| raw(&true)),

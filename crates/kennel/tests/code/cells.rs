@@ -112,3 +112,15 @@ fn a_file_of_another_client_and_a_directory_are_served_by_one_command() {
         assert_eq!(seen.text(0).lines().last(), Some("'hello'"));
     }
 }
+
+#[test]
+fn the_time_of_people_is_not_the_cells() {
+    let views = "[views.asking]\nsurface = 'code'\napprove = 'ask'\n";
+    let scene = Scene::start(|file| file.fixture("one", &[], "").text(views));
+    let mut place = at(&scene, "/views/asking/mcp", "legacy");
+    place["answer"] = json!({ "decision": "once" });
+    place["thinks"] = json!(7);
+    let code = json!({ "code": "await mcp_one.echo(message='at last')", "timeout": 5 });
+    let seen = does(&place, &[("run_python", code)]);
+    assert_eq!(seen.text(0), "'at last'", "{:#}", seen.results[0]);
+}

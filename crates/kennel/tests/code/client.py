@@ -1,7 +1,7 @@
 """Runs cells by the official client, which finds out by itself what era to speak.
 
 Standard input is a JSON object: `url`, or `command` with all its words; `steps`, each `[tool, arguments]`; and `answer`, the
-content that forms are filled in with. Standard output is one: the tools, the results in their order, and what was asked.
+content that forms are filled in with, after `thinks` seconds. Standard output is one: the tools, the results in their order, and what was asked.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ async def main(wish):
 
     async def elicit(_context, params):
         asked.append(params.message)
+        await asyncio.sleep(wish.get("thinks", 0))
         return ElicitResult(action="accept", content=wish.get("answer", {}))
 
     command = wish.get("command")
