@@ -5,7 +5,7 @@
 //! making targets, starting boxes and asserting is left to the tests that use this crate.
 //! Also owns the MCP server that tests and benches run, the program `kennel-fixture`, and a
 //! client for servers over stdio ([`StdioClient`]), and the check of messages against the
-//! protocol's schemas ([`Schema`]).
+//! protocol's schemas ([`Schema`]), and the harness of tests that make boxes ([`run_tests`]).
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod attempt;
 mod client;
 #[cfg(feature = "fake")]
 pub mod fake;
+mod harness;
 mod programs;
 mod report;
 mod schema;
@@ -20,6 +21,7 @@ mod table;
 
 pub use attempt::{Argument, Attempt, Caller, Condition, HostExpectation, Setting, Sysctl};
 pub use client::{ClientError, StdioClient};
+pub use harness::{Test, run_tests};
 pub use programs::program;
 pub use report::{Outcome, Report, ReportError};
 pub use schema::{Schema, specification};

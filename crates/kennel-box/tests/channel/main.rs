@@ -6,10 +6,8 @@ mod passing;
 mod places;
 mod scene;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use kennel_testkit::{Test, run_tests};
 use std::process::ExitCode;
-
-type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
     ("packets_pass_in_both_directions", passing::packets_pass_in_both_directions),
@@ -29,19 +27,5 @@ const TESTS: &[Test] = &[
 fn main() -> ExitCode {
     // Before anything else: the helper that makes boxes is this same program.
     kennel_jail::run_if_helper();
-    let words = std::env::args().skip(1).collect::<Vec<_>>();
-    let filters = words.iter().filter(|word| !word.starts_with('-')).collect::<Vec<_>>();
-    let chosen = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
-    let listing = words.iter().any(|word| word == "--list");
-    let mut failed = 0;
-    for (name, test) in TESTS.iter().filter(|(name, _)| chosen(name)) {
-        if listing {
-            println!("{name}: test");
-            continue;
-        }
-        let outcome = catch_unwind(AssertUnwindSafe(test));
-        println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
-        failed += usize::from(outcome.is_err());
-    }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(101) }
+    run_tests(TESTS, 1)
 }

@@ -1,6 +1,7 @@
 //! Foreign JSON as a tree that keeps the order of members, which is the order in which people read arguments.
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use kennel_hub::search::LossyText;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
@@ -73,14 +74,14 @@ fn read(raw: &RawValue, depth: usize) -> Option<Json> {
         b'n' => Some(Json::Null),
         b't' => Some(Json::Bool(true)),
         b'f' => Some(Json::Bool(false)),
-        b'"' => serde_json::from_str::<Lossy>(text).ok().map(|Lossy(text)| Json::Text(text)),
+        b'"' => serde_json::from_str::<LossyText>(text).ok().map(|LossyText(text)| Json::Text(text)),
         b'[' => {
             let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;
             elements.into_iter().map(|element| read(element, deeper)).collect::<Option<_>>().map(Json::Array)
         }
         b'{' => {
             let Members(members) = serde_json::from_str(text).ok()?;
-            let member = |(name, value): (Lossy, &RawValue)| Some((name.0, read(value, deeper)?));
+            let member = |(name, value): (LossyText, &RawValue)| Some((name.0, read(value, deeper)?));
             members.into_iter().map(member).collect::<Option<_>>().map(Json::Object)
         }
         _ => Some(Json::Number(text.to_owned())),
@@ -88,7 +89,7 @@ fn read(raw: &RawValue, depth: usize) -> Option<Json> {
 }
 
 /// The members of an object in their order, those included that have the same name.
-struct Members<'a>(Vec<(Lossy, &'a RawValue)>);
+struct Members<'a>(Vec<(LossyText, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -109,31 +110,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             }
         }
         deserializer.deserialize_map(Object)
-    }
-}
-
-/// A JSON string that may hold half characters (`"\ud83d"`), which `String` refuses.
-struct Lossy(String);
-
-impl<'de> Deserialize<'de> for Lossy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
-            type Value = Lossy;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a string")
-            }
-
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Lossy, E> {
-                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Lossy, E> {
-                Ok(Lossy(text.to_owned()))
-            }
-        }
-        deserializer.deserialize_bytes(Text)
     }
 }
 

@@ -3,7 +3,6 @@
 
 mod asks;
 mod forged;
-mod harness;
 mod hostile;
 mod loss;
 mod many;
@@ -12,8 +11,19 @@ mod serving;
 mod stopping;
 mod support;
 
-use harness::{Test, tests};
+use kennel_testkit::{Test, run_tests};
 use std::process::ExitCode;
+
+/// A table of tests: each module with its functions, which are awaited.
+macro_rules! tests {
+    ($($module:ident: $($name:ident),+ $(,)?;)+) => {
+        &[$($((concat!(stringify!($module), "::", stringify!($name)), || awaited(crate::$module::$name())),)+)+]
+    };
+}
+
+fn awaited(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+}
 
 const TESTS: &[Test] = tests! {
     asks:
@@ -93,5 +103,5 @@ const TESTS: &[Test] = tests! {
 fn main() -> ExitCode {
     // Before anything else: the helper that makes boxes is this same program.
     kennel_jail::run_if_helper();
-    harness::run(TESTS)
+    run_tests(TESTS, std::thread::available_parallelism().map_or(1, Into::into))
 }

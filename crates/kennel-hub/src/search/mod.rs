@@ -28,3 +28,4 @@ pub use definitions::{CALL_TOOL, CALL_TOOL_DEFINITION, SEARCH_TOOLS, SEARCH_TOOL
 pub use document::Document;
 pub use index::{Hit, Index};
 pub use render::{Found, Rendered, render};
+pub use text::LossyText;

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The text of a JSON string, half characters replaced; none of anything else.
 pub(crate) fn text_of(value: &RawValue) -> Option<String> {
-    serde_json::from_str::<Lossy>(value.get()).ok().map(|Lossy(text)| text)
+    serde_json::from_str::<LossyText>(value.get()).ok().map(|LossyText(text)| text)
 }
 
 /// The first sentence or line of a text, as one line of at most so many characters.
@@ -56,24 +56,24 @@ pub(crate) fn start(text: &str, longest: usize) -> &str {
 }
 
 /// A JSON string that may hold half characters (`"\ud83d"`), which `String` refuses.
-struct Lossy(String);
+pub struct LossyText(pub String);
 
-impl<'de> Deserialize<'de> for Lossy {
+impl<'de> Deserialize<'de> for LossyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;
         impl Visitor<'_> for Text {
-            type Value = Lossy;
+            type Value = LossyText;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a string")
             }
 
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Lossy, E> {
-                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<LossyText, E> {
+                Ok(LossyText(String::from_utf8_lossy(bytes).into_owned()))
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Lossy, E> {
-                Ok(Lossy(text.to_owned()))
+            fn visit_str<E: Error>(self, text: &str) -> Result<LossyText, E> {
+                Ok(LossyText(text.to_owned()))
             }
         }
         deserializer.deserialize_bytes(Text)

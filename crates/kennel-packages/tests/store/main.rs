@@ -8,10 +8,8 @@ mod registry;
 mod scene;
 mod secrets;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use kennel_testkit::{Test, run_tests};
 use std::process::ExitCode;
-
-type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
     ("an_npm_package_is_installed_once_and_runs_offline", npm::an_npm_package_is_installed_once_and_runs_offline),
@@ -42,20 +40,5 @@ fn main() -> ExitCode {
         scene::run_as_child(&words[1..]);
         return ExitCode::SUCCESS;
     }
-    let filters = words.iter().filter(|word| !word.starts_with('-')).collect::<Vec<_>>();
-    let chosen = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
-    let listing = words.iter().any(|word| word == "--list");
-    let mut failed = 0;
-    for (name, test) in TESTS.iter().filter(|(name, _)| chosen(name)) {
-        if listing {
-            println!("{name}: test");
-            continue;
-        }
-        let begin = std::time::Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(test));
-        let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
-        println!("test {name} ... {verdict} ({:.1} s)", begin.elapsed().as_secs_f64());
-        failed += usize::from(outcome.is_err());
-    }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(101) }
+    run_tests(TESTS, 1)
 }
