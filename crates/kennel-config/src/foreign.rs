@@ -2,6 +2,8 @@
 //!
 //! The file belongs to another program. What Kennel has no use for is left alone, and said where it could matter.
 
+use crate::clients::{leads_to, starts_kennel};
+use crate::gateway::GatewaySettings;
 use crate::name::names_for;
 use crate::nearest::did_you_mean;
 use crate::problem::{Report, join};
@@ -74,9 +76,11 @@ pub(crate) fn with_sections(root: &Node, report: &mut Report<'_>) -> Option<Node
 
 /// The sections, with the servers as Kennel's own file would have said them.
 pub(crate) fn as_own(mut root: Node, report: &mut Report<'_>) -> Node {
+    let gateway = root.entry("gateway").and_then(|entry| entry.value.get("listen")).and_then(Node::text);
+    let gateway = gateway.map_or_else(|| GatewaySettings::default().listen.to_string(), str::to_owned);
     if let Content::Table(sections) = &mut root.content {
         for section in sections.iter_mut().filter(|section| section.key == "servers") {
-            section.value = as_own_servers(&section.value, &section.written, report);
+            section.value = as_own_servers(&section.value, &section.written, std::slice::from_ref(&gateway), report);
         }
     }
     root
@@ -99,7 +103,7 @@ fn find_servers(root: &Node) -> Option<(String, usize, &Node)> {
     bare.then(|| (String::new(), root.at, root))
 }
 
-fn as_own_servers(servers: &Node, path: &str, report: &mut Report<'_>) -> Node {
+fn as_own_servers(servers: &Node, path: &str, gateway: &[String], report: &mut Report<'_>) -> Node {
     let Content::Table(entries) = &servers.content else { return servers.clone() };
     let texts: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
     let named = entries.iter().zip(names_for(&texts)).map(|(entry, name)| {
@@ -113,8 +117,21 @@ fn as_own_servers(servers: &Node, path: &str, report: &mut Report<'_>) -> Node {
         };
         Entry { key: name, written: entry.key.clone(), at: entry.at, value }
     });
-    let named = named.collect();
-    Node::new(servers.at, Content::Table(named))
+    let named: Vec<Entry> = named.collect();
+    let (own, others): (Vec<Entry>, Vec<Entry>) = named.into_iter().partition(|entry| is_kennel(&entry.value, gateway));
+    for entry in own {
+        // A client that was pointed at Kennel; to serve it would be to go round in circles.
+        report.warning(entry.at, &join(path, &entry.written), "is left out, because it is Kennel itself", None);
+    }
+    Node::new(servers.at, Content::Table(others))
+}
+
+/// Whether a server is Kennel itself.
+fn is_kennel(server: &Node, gateway: &[String]) -> bool {
+    let words = server.get("command").into_iter().chain(server.get("args").map(Node::items).unwrap_or_default());
+    let words: Vec<&str> = words.filter_map(Node::text).collect();
+    let url = server.get("url").and_then(Node::text);
+    starts_kennel(&words, gateway) || url.is_some_and(|url| leads_to(url, gateway))
 }
 
 /// One server on its way into Kennel's words.

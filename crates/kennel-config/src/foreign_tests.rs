@@ -195,3 +195,18 @@ fn what_cannot_be_is_told_with_the_key_as_it_is_written() {
         assert_eq!(said(text).first().map(String::as_str), Some(problem), "{text}");
     }
 }
+
+#[test]
+fn a_client_that_was_pointed_at_kennel_does_not_make_it_serve_itself() {
+    let text = r#"{ "mcpServers": {
+        "kennel": { "url": "http://localhost:7330/mcp" },
+        "code": { "command": "/usr/bin/kennel", "args": ["code"] },
+        "bridge": { "command": "npx", "args": ["mcp-remote", "http://127.0.0.1:7330/mcp"] },
+        "other": { "url": "http://localhost:7331/mcp" },
+        "time": { "command": "uvx", "args": ["mcp-server-time"] }
+    } }"#;
+    let config = Config::parse(text.as_bytes(), Path::new("mcp.json")).unwrap();
+    assert_eq!(config.servers.keys().map(ToString::to_string).collect::<Vec<_>>(), ["other", "time"]);
+    let told: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.iter().filter(|warning| warning.contains("Kennel itself")).count(), 3, "{told:?}");
+}

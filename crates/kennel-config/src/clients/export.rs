@@ -108,22 +108,26 @@ pub fn is_kennel(entry: &Entry, addresses: &[String]) -> bool {
     match &entry.launch {
         Launch::Stdio { command, args, .. } => {
             let words = [command].into_iter().chain(args).filter_map(Text::literal);
-            let is_program = |word: &str| {
-                let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-                name.strip_suffix(".exe").unwrap_or(name) == "kennel"
-            };
-            let verbs = ["run", "serve", "connect"];
-            let words: Vec<&str> = words.collect();
-            // Also behind another program, such as `env` or a bridge that is given the gateway's address.
-            let starts = words.windows(2).any(|pair| is_program(pair[0]) && verbs.contains(&pair[1]));
-            starts || words.iter().any(|word| leads_to(word, addresses))
+            starts_kennel(&words.collect::<Vec<_>>(), addresses)
         }
         Launch::Http { url, .. } => url.literal().is_some_and(|url| leads_to(url, addresses)),
     }
 }
 
+/// Whether a command starts Kennel, or is given the gateway's address.
+pub(crate) fn starts_kennel(words: &[&str], addresses: &[String]) -> bool {
+    let is_program = |word: &str| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        name.strip_suffix(".exe").unwrap_or(name) == "kennel"
+    };
+    let verbs = ["run", "serve", "connect", "code"];
+    // Also behind another program, such as `env` or a bridge.
+    let starts = words.windows(2).any(|pair| is_program(pair[0]) && verbs.contains(&pair[1]));
+    starts || words.iter().any(|word| leads_to(word, addresses))
+}
+
 /// Whether an address is on one of these hosts and ports, by any name of this machine.
-fn leads_to(url: &str, addresses: &[String]) -> bool {
+pub(crate) fn leads_to(url: &str, addresses: &[String]) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let plain = |host: &str| {

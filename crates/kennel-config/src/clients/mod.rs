@@ -33,6 +33,7 @@ pub use document::{Document, Language, Node, Value};
 pub use entry::{Entry, Launch, Origin, Scope, Timeouts, Tools, Transport};
 pub use error::{ReadError, SayError, Spot};
 pub use export::{Export, KENNEL_NAME, TOKEN_VARIABLE, entry_for_kennel, export, is_kennel, without};
+pub(crate) use export::{leads_to, starts_kennel};
 pub use file::{WriteError, Written, replace};
 pub use find::{Gathered, read_client, read_known, read_path, read_text};
 pub use kennel::{entry_of, usual_file};
