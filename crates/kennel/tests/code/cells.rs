@@ -5,6 +5,9 @@ use crate::scene::Scene;
 use crate::support::programs::{fixture, kennel};
 use serde_json::{Value, json};
 
+/// As long as a loaded machine may need: nothing here is about time.
+const PATIENT: &str = "[code]\nyield-after = 100\ntimeout = 100\n";
+
 fn at(scene: &Scene, path: &str, mode: &str) -> Value {
     json!({ "url": format!("http://{}{path}", scene.address), "mode": mode })
 }
@@ -20,7 +23,8 @@ fn failed<'a>(seen: &'a Seen, step: usize, says: &str) -> &'a str {
 
 #[test]
 fn what_a_tool_asks_inside_of_a_cell_reaches_the_client() {
-    let scene = Scene::start(|file| file.fixture("one", &[], "").fixture("new", &["--era", "modern"], ""));
+    let scene =
+        Scene::start(|file| file.text(PATIENT).fixture("one", &[], "").fixture("new", &["--era", "modern"], ""));
     let asks = |server: &str| cell(&format!("await mcp_{server}.test_elicitation(message='Who are you?')"));
     for mode in ["auto", "legacy"] {
         let mut place = at(&scene, "/servers/code/mcp", mode);
@@ -37,7 +41,7 @@ fn what_a_tool_asks_inside_of_a_cell_reaches_the_client() {
 fn tools_that_may_change_something_run_as_the_view_says() {
     let views =
         "[views.asking]\nsurface = 'code'\napprove = 'ask'\n[views.denying]\nsurface = 'code'\napprove = 'deny'\n";
-    let scene = Scene::start(|file| file.fixture("one", &[], "").text(views));
+    let scene = Scene::start(|file| file.text(PATIENT).fixture("one", &[], "").text(views));
     let twice = cell("[await mcp_one.echo(message='a'), await mcp_one.echo(message='b')]");
     // Clients without sessions that are alike are one caller, so what one decides holds for the next: these have sessions.
     for (decision, questions) in [("once", 2), ("always", 1)] {
@@ -58,7 +62,7 @@ fn tools_that_may_change_something_run_as_the_view_says() {
 
 #[test]
 fn errors_carry_what_the_server_said_and_servers_come_back() {
-    let scene = Scene::start(|file| file.fixture("one", &[], "model = 'shared'"));
+    let scene = Scene::start(|file| file.text(PATIENT).fixture("one", &[], "model = 'shared'"));
     let steps = [
         cell("await mcp_one.test_error_handling()"),
         cell(
@@ -87,7 +91,7 @@ fn errors_carry_what_the_server_said_and_servers_come_back() {
 #[test]
 fn a_view_can_have_code_beside_its_tools() {
     let views = "[views.both]\nservers = ['one']\ncode = true\n";
-    let scene = Scene::start(|file| file.fixture("one", &[], "").fixture("two", &[], "").text(views));
+    let scene = Scene::start(|file| file.text(PATIENT).fixture("one", &[], "").fixture("two", &[], "").text(views));
     let steps = [("code__run_python", json!({ "code": "await mcp.runtime.list_servers()" }))];
     let mut place = at(&scene, "/views/both/mcp", "auto");
     place["manual"] = json!(false);
@@ -116,11 +120,11 @@ fn a_file_of_another_client_and_a_directory_are_served_by_one_command() {
 #[test]
 fn the_time_of_people_is_not_the_cells() {
     let views = "[views.asking]\nsurface = 'code'\napprove = 'ask'\n";
-    let scene = Scene::start(|file| file.fixture("one", &[], "").text(views));
+    let scene = Scene::start(|file| file.text(PATIENT).fixture("one", &[], "").text(views));
     let mut place = at(&scene, "/views/asking/mcp", "legacy");
     place["answer"] = json!({ "decision": "once" });
-    place["thinks"] = json!(7);
-    let code = json!({ "code": "await mcp_one.echo(message='at last')", "timeout": 5 });
+    place["thinks"] = json!(12);
+    let code = json!({ "code": "await mcp_one.echo(message='at last')", "timeout": 10 });
     let seen = does(&place, &[("run_python", code)]);
     assert_eq!(seen.text(0), "'at last'", "{:#}", seen.results[0]);
 }

@@ -50,7 +50,7 @@ fn a_cell_that_yields_is_waited_for_and_tells_only_what_is_new() {
 
 #[test]
 fn a_client_that_wants_to_know_hears_that_its_cell_runs() {
-    let scene = Scene::start(|file| file);
+    let scene = Scene::start(|file| file.text("[code]\nyield-after = 100\ntimeout = 100\n"));
     let mut client = open(&scene);
     let params = json!({
         "name": "run_python", "arguments": { "code": "import time; time.sleep(5)" }, "_meta": { "progressToken": "mine" }

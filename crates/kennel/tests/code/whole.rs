@@ -22,7 +22,8 @@ fn servers(file: File, place: &Path) -> File {
          [servers.memory]\ncommand = {node:?}\nargs = [{memory:?}]\nmodel = \"shared\"\n\
          env = {{ MEMORY_FILE_PATH = \"/tmp/memory.jsonl\" }}\n"
     );
-    file.text(&text).fixture("slow", &[], "model = \"shared\"")
+    let patient = "[code]\nyield-after = 100\ntimeout = 100\n";
+    file.text(patient).text(&text).fixture("slow", &[], "model = \"shared\"")
 }
 
 const SEARCH: &str = "hits = await mcp.runtime.search_tool_docs('read a text file', limit=3)\nprint(hits)";
