@@ -53,7 +53,8 @@ impl Union {
             }
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
                 let address = named_address(request).ok_or_else(|| missing(ADDRESS))?;
-                let (member, own) = self.resource(&address).ok_or_else(|| no_resource(&address))?;
+                let found = self.listed_resource(&address, introduction).or_else(|| self.resource(&address));
+                let (member, own) = found.ok_or_else(|| no_resource(&address))?;
                 let answer = if method == "resources/read" { Answer::Contents } else { Answer::Plain };
                 Target { member, path: ADDRESS, own, answer }
             }
@@ -100,6 +101,21 @@ impl Union {
         }
         let (server, own) = names::split_address(address)?;
         Some((Arc::clone(members.get(server)?), own.to_owned()))
+    }
+
+    /// The server that lists a resource, or a template for it: under the address that clients see, or where only one has
+    /// it, under the server's own, which texts may name.
+    fn listed_resource(&self, address: &str, introduction: &Introduction) -> Option<(Arc<Member>, String)> {
+        let offers = |member: &Member, own: &str| {
+            member.shelf(introduction).is_some_and(|shelf| shelf.has_address(own, &member.address_of("")))
+        };
+        if let Some((member, own)) = self.resource(address).filter(|(member, own)| offers(member, own)) {
+            return Some((member, own));
+        }
+        let members = self.members();
+        let mut offering = members.values().filter(|member| offers(member, address));
+        let only = offering.next().filter(|_| offering.next().is_none())?;
+        Some((Arc::clone(only), address.to_owned()))
     }
 
     /// The server that lists something under this name: the one that the name begins with, or where that cannot be told,

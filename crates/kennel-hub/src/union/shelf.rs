@@ -41,6 +41,25 @@ impl Shelf {
             .map(|((shown, seen), tool)| (shown.as_str(), seen.as_str(), tool))
     }
 
+    /// Whether it has a resource of this address of the server's own, or a template that begins like it. Listed addresses
+    /// begin with `joined`.
+    pub(crate) fn has_address(&self, own: &str, joined: &str) -> bool {
+        let listed = |list, key: &'static str| {
+            self.items(list).iter().filter_map(move |item| {
+                let (_, value) = item.members().into_iter().find(|(name, _)| name == key)?;
+                let address: String = serde_json::from_slice(value.as_bytes()).ok()?;
+                address.strip_prefix(joined).map(str::to_owned)
+            })
+        };
+        let begins = |template: &String| {
+            let fixed = template.split('{').next().unwrap_or_default();
+            // What may be anything says nothing.
+            fixed.contains("://") && !fixed.ends_with("://") && own.starts_with(fixed)
+        };
+        listed(List::Resources, "uri").any(|address| address == own)
+            || listed(List::Templates, "uriTemplate").any(|template| begins(&template))
+    }
+
     /// The server's own name of a tool.
     pub(crate) fn tool(&self, name: &str) -> Option<&str> {
         self.tools.get(name).map(String::as_str)

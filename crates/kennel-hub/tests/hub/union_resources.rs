@@ -193,3 +193,38 @@ async fn a_result_that_is_too_large_can_be_read_to_its_end() {
     assert_eq!(content.as_array().unwrap().len(), 1, "{content}");
     house.end().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_address_of_a_server_is_understood_where_only_one_lists_it() {
+    let mut c = rich("z");
+    c.lists[1].1 =
+        json!({ "resources": [{ "uri": "kennel://c/manual", "name": "m" }, { "uri": "file:///x", "name": "x" }] });
+    c.lists[2].1 = json!({ "resourceTemplates": [
+        { "uriTemplate": "notes://all/{id}", "name": "n" }, { "uriTemplate": "{+any}", "name": "a" },
+    ] });
+    let scene = |profile| scene_as(calm(ProcessModel::Shared), profile);
+    let house = House::new(vec![("a", scene(rich("x"))), ("c", scene(c))]);
+    let client = house.client().await;
+    tool_names(&client).await;
+    list(&client, "resources/list").await;
+    list(&client, "resources/templates/list").await;
+    let mut process = house.process("c").await;
+    for (address, own) in [
+        ("kennel://c/manual", "kennel://c/manual"),
+        ("kennel://c/kennel://c/manual", "kennel://c/manual"),
+        ("notes://all/7", "notes://all/7"),
+        ("kennel://c/notes://all/7", "notes://all/7"),
+        ("kennel://c/file:///x", "file:///x"),
+        ("kennel://c/unlisted://1", "unlisted://1"),
+    ] {
+        let stream = client.request(1, "resources/read", json!({ "uri": address }));
+        let request = process.expect("resources/read").await;
+        assert_eq!(request["params"]["uri"], own, "{address}");
+        process.answer(&request, json!({ "contents": [] })).await;
+        stream.response().await;
+    }
+    for address in ["file:///x", "unlisted://1", "kennel://none/file:///x"] {
+        client.request(2, "resources/read", json!({ "uri": address })).error(-32602).await;
+    }
+    house.end().await;
+}

@@ -93,11 +93,16 @@ fn a_view_can_have_code_beside_its_tools() {
     let views = "[views.both]\nservers = ['one']\ncode = true\n";
     let scene = Scene::start(|file| file.text(PATIENT).fixture("one", &[], "").fixture("two", &[], "").text(views));
     let steps = [("code__run_python", json!({ "code": "await mcp.runtime.list_servers()" }))];
-    let mut place = at(&scene, "/views/both/mcp", "auto");
-    place["manual"] = json!(false);
-    let seen = does(&place, &steps);
+    let seen = does(&at(&scene, "/views/both/mcp", "auto"), &steps);
+    assert!(seen.manual.contains("mcp_one"), "the manual is found by the address that texts name: {}", seen.manual);
     assert!(seen.tools.iter().any(|tool| tool == "one__echo"), "{:?}", seen.tools);
     assert!(seen.text(0).contains("one") && !seen.text(0).contains("two"), "code sees what the view has");
+    let search = "await mcp.runtime.search_tool_docs('returns its message', limit=50)";
+    let steps = [cell(search), ("run_python", json!({ "code": search, "servers": ["one"] }))];
+    let seen = does(&at(&scene, "/servers/code/mcp", "auto"), &steps);
+    let finds = |step: usize, server: &str| seen.text(step).contains(&format!("mcp_{server}.echo"));
+    assert!(finds(0, "one") && finds(0, "two"), "{}", seen.text(0));
+    assert!(finds(1, "one") && !finds(1, "two"), "what a cell may not use it does not find: {}", seen.text(1));
 }
 
 #[test]

@@ -28,12 +28,12 @@ async def main(wish):
         for tool, arguments in wish["steps"]:
             result = await client.call_tool(tool, arguments)
             results.append(result.model_dump(mode="json", by_alias=True, exclude_none=True))
-        resource = await client.read_resource("kennel://code/capabilities") if wish.get("manual", True) else None
+        resource = await client.read_resource("kennel://code/capabilities")
         return {
             "version": client.protocol_version,
             "tools": [tool.name for tool in tools.tools],
             "results": results,
-            "manual": resource.contents[0].text if resource else "",
+            "manual": resource.contents[0].text,
             "asked": asked,
         }
 
