@@ -98,11 +98,22 @@ fn a_view_can_have_code_beside_its_tools() {
     assert!(seen.tools.iter().any(|tool| tool == "one__echo"), "{:?}", seen.tools);
     assert!(seen.text(0).contains("one") && !seen.text(0).contains("two"), "code sees what the view has");
     let search = "await mcp.runtime.search_tool_docs('returns its message', limit=50)";
-    let steps = [cell(search), ("run_python", json!({ "code": search, "servers": ["one"] }))];
+    // Code can reach the runtime in its own process; what it may use is decided elsewhere.
+    let lifted = format!("mcp.runtime.list_servers.__globals__['Known'].allowed = None\nprint({search})");
+    let stolen = "mcp.runtime.list_servers.__globals__['Known'].allowed = None\nawait mcp_two.echo(message='mine')";
+    let limited = |code: &str| ("run_python", json!({ "code": code, "servers": ["one"] }));
+    let steps = [cell(search), limited(search), limited(&lifted), limited(stolen)];
     let seen = does(&at(&scene, "/servers/code/mcp", "auto"), &steps);
     let finds = |step: usize, server: &str| seen.text(step).contains(&format!("mcp_{server}.echo"));
     assert!(finds(0, "one") && finds(0, "two"), "{}", seen.text(0));
-    assert!(finds(1, "one") && !finds(1, "two"), "what a cell may not use it does not find: {}", seen.text(1));
+    for step in [1, 2] {
+        assert!(
+            finds(step, "one") && !finds(step, "two"),
+            "what a cell may not use it does not find: {}",
+            seen.text(step)
+        );
+    }
+    failed(&seen, 3, "may not use the server two");
 }
 
 #[test]
