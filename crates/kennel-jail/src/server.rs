@@ -100,6 +100,9 @@ impl Server<'_> {
 
     fn start(&mut self, process: u32, handed: Handed) -> Result<(), Errno> {
         self.verdict = None;
+        // Counted before it runs: a quick one may be at its limits before anybody looks.
+        let count = |counter: fn(&Events) -> u64| self.limited.map_or(0, |(events, _)| counter(events));
+        let (kills_before, refusals_before) = (count(Events::out_of_memory_kills), count(Events::refused_forks));
         let started = self.try_start(handed);
         match started {
             Ok((started, spec)) => {
@@ -109,8 +112,8 @@ impl Server<'_> {
                     pid: started.pid,
                     deadline: spec.deadline_ms.and_then(|wait| Instant::now().checked_add(Duration::from_millis(wait))),
                     overdue: false,
-                    kills_before: self.limited.map_or(0, |(events, _)| events.out_of_memory_kills()),
-                    refusals_before: self.limited.map_or(0, |(events, _)| events.refused_forks()),
+                    kills_before,
+                    refusals_before,
                 });
                 wire::send(self.channel, &Event::Started { process }, terminal.as_slice())
             }
