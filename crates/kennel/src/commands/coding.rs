@@ -75,8 +75,8 @@ impl Coding {
         config.code == self.settings
     }
 
-    /// A hub whose clients run code that calls the tools of these servers.
-    pub(crate) fn hub(&self, union: &Union, approve: Option<Approval>) -> Result<Hub, String> {
+    /// A hub of this name whose clients run code that calls the tools of these servers.
+    pub(crate) fn hub(&self, name: String, union: &Union, approve: Option<Approval>) -> Result<Hub, String> {
         let approval = match approve.unwrap_or(self.settings.approve) {
             Approval::Auto => kennel_code::Approval::Auto,
             Approval::Ask => kennel_code::Approval::Ask,
@@ -91,7 +91,7 @@ impl Coding {
         let usual = Timeouts::default();
         let longest = self.settings.yield_after.max(self.settings.max_timeout) + Duration::from_mins(1);
         let settings = ServerSettings {
-            name: NAME.to_owned(),
+            name,
             model: ProcessModel::PerSession,
             era: Some(kennel_wire::Era::Legacy),
             limits: Limits { instances: CONVERSATIONS, ..Limits::default() },

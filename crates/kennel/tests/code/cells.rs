@@ -2,8 +2,10 @@
 
 use crate::client::{Seen, cell, does};
 use crate::scene::Scene;
+use crate::support::gateway::Connection;
 use crate::support::programs::{fixture, kennel};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// As long as a loaded machine may need: nothing here is about time.
 const PATIENT: &str = "[code]\nyield-after = 100\ntimeout = 100\n";
@@ -97,6 +99,12 @@ fn a_view_can_have_code_beside_its_tools() {
     assert!(seen.manual.contains("mcp_one"), "the manual is found by the address that texts name: {}", seen.manual);
     assert!(seen.tools.iter().any(|tool| tool == "one__echo"), "{:?}", seen.tools);
     assert!(seen.text(0).contains("one") && !seen.text(0).contains("two"), "code sees what the view has");
+    let measured = Connection::open(&scene.address).unwrap().request("GET", "/metrics", &[], b"").unwrap().text();
+    let names = |line: &str| line.rsplit_once(' ').map(|(name, _)| name.to_owned());
+    let measured: Vec<_> = measured.lines().filter(|line| !line.starts_with('#')).filter_map(names).collect();
+    let told: HashSet<_> = measured.iter().collect();
+    assert_eq!(told.len(), measured.len(), "each is told once: {measured:?}");
+    assert!(measured.iter().any(|name| name.contains("code of both")), "{measured:?}");
     let search = "await mcp.runtime.search_tool_docs('returns its message', limit=50)";
     // Code can reach the runtime in its own process; what it may use is decided elsewhere.
     let lifted = format!("mcp.runtime.list_servers.__globals__['Known'].allowed = None\nprint({search})");

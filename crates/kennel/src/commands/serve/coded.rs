@@ -1,7 +1,7 @@
 //! Owns code mode over the servers of one union.
 
 use crate::commands::coding::{Coding, NAME};
-use kennel_config::Approval;
+use kennel_config::{Approval, ViewName};
 use kennel_hub::{AsTheyAre, Endpoint, Hub, MemberSettings, Union};
 use serde_json::json;
 use std::sync::Arc;
@@ -14,9 +14,15 @@ pub(super) struct Coded {
 }
 
 impl Coded {
-    /// Code over these servers; nothing where it cannot be had, which is said.
-    pub(super) fn new(coding: &Arc<Coding>, servers: &Union, approve: Option<Approval>) -> Option<Arc<Self>> {
-        match coding.hub(servers, approve) {
+    /// Code over these servers, those of a view if one is named; nothing where it cannot be had, which is said.
+    pub(super) fn new(
+        coding: &Arc<Coding>,
+        view: Option<&ViewName>,
+        servers: &Union,
+        approve: Option<Approval>,
+    ) -> Option<Arc<Self>> {
+        let name = view.map_or_else(|| NAME.to_owned(), |view| format!("{NAME} of {view}"));
+        match coding.hub(name, servers, approve) {
             Ok(hub) => Some(Arc::new(Self { coding: Arc::clone(coding), approve, hub })),
             Err(problem) => {
                 coding.console().say("not_served", &format!("code is not served: {problem}"), json!({}));

@@ -93,11 +93,11 @@ impl Unions {
         replace(&mut self.all, served.selected(&View::default()), full);
         let coding = served.coding.filter(|_| !served.config.servers.contains_key(NAME));
         let kept = Coded::kept(self.code.take(), coding, None, &mut retired);
-        self.code = kept.or_else(|| Coded::new(coding?, &self.all.as_ref()?.union, None));
+        self.code = kept.or_else(|| Coded::new(coding?, None, &self.all.as_ref()?.union, None));
         let mut before = std::mem::take(&mut self.views);
         for (name, view) in &served.config.views {
             let former = before.remove(name).unwrap_or_default();
-            self.views.insert(name.clone(), former.updated(view, served, &mut retired));
+            self.views.insert(name.clone(), former.updated(name, view, served, &mut retired));
         }
         retired.extend(before.into_values().filter_map(|view| view.code).map(|code| code.hub.clone()));
         let is_shown_otherwise = |name: &ServerName| {
@@ -151,7 +151,7 @@ impl Unions {
 
 impl ShownView {
     /// The same as the file says it now.
-    fn updated(self, view: &View, served: &Served<'_>, retired: &mut Vec<Hub>) -> Self {
+    fn updated(self, name: &ViewName, view: &View, served: &Served<'_>, retired: &mut Vec<Hub>) -> Self {
         let Self { surface: former, mut made, mut servers, code } = self;
         let settings = |surface| served.settings(Naming::Joined, surface);
         let mut parts = served.selected(view);
@@ -162,7 +162,7 @@ impl ShownView {
             servers = None;
         }
         let kept = Coded::kept(code, coding, view.approve, retired);
-        let code = kept.or_else(|| Coded::new(coding?, &servers.as_ref()?.union, view.approve));
+        let code = kept.or_else(|| Coded::new(coding?, Some(name), &servers.as_ref()?.union, view.approve));
         let surface = match view.surface {
             Surface::Full => Some(kennel_hub::Surface::Full),
             Surface::Search => Some(kennel_hub::Surface::Search),
