@@ -97,3 +97,18 @@ fn a_client_that_gives_up_interrupts_its_cell_and_cancels_its_calls() {
     assert_eq!((&after["status"], &after["value"]), (&json!("success"), &json!("5")), "{after}");
     drop(scene);
 }
+
+#[test]
+fn a_session_goes_on_when_code_is_to_run_otherwise() {
+    let patient = "[code]\nyield-after = 100\ntimeout = 100\n";
+    let mut scene = Scene::start(|file| file.text(patient).fixture("one", &[], ""));
+    let mut client = open(&scene);
+    assert_eq!(result(&mut client, "run_python", json!({ "code": "x = 5; x" }))["value"], "5");
+    scene.rewrite(|file| file.text(patient).text("calls = 1\n").fixture("one", &[], ""));
+    scene.event("reloaded", |_| true);
+    let twice = "[await mcp_one.echo(message='a'), await mcp_one.echo(message='b')]";
+    let after = result(&mut client, "run_python", json!({ "code": twice }));
+    assert!(after["error"]["message"].as_str().unwrap().contains("a cell may make 1 requests"), "{after}");
+    let before = result(&mut client, "run_python", json!({ "code": "'x' in globals()" }));
+    assert_eq!(before["value"], "False", "notebooks are new: {before}");
+}

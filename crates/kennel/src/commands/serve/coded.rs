@@ -31,19 +31,29 @@ impl Coded {
         }
     }
 
-    /// What was there before, if it is still what the file says; otherwise its hub is to be ended.
-    pub(super) fn kept(
+    /// What was there before, if it is still what the file says, or what takes its place. Sessions go on there, with new
+    /// notebooks, and the former hub is to be ended.
+    pub(super) fn renewed(
         former: Option<Arc<Self>>,
         coding: Option<&Arc<Coding>>,
         approve: Option<Approval>,
         retired: &mut Vec<Hub>,
+        make: impl FnOnce(&Arc<Coding>) -> Option<Arc<Self>>,
     ) -> Option<Arc<Self>> {
-        let former = former?;
-        if coding.is_some_and(|coding| Arc::ptr_eq(&former.coding, coding)) && former.approve == approve {
-            return Some(former);
+        let is_same = |former: &Self| {
+            coding.is_some_and(|coding| Arc::ptr_eq(&former.coding, coding)) && former.approve == approve
+        };
+        if former.as_deref().is_some_and(is_same) {
+            return former;
         }
-        retired.push(former.hub.clone());
-        None
+        let successor = coding.and_then(make);
+        if let Some(former) = former {
+            if let Some(successor) = &successor {
+                former.hub.hand_over(&successor.hub);
+            }
+            retired.push(former.hub.clone());
+        }
+        successor
     }
 
     /// As one of many servers.

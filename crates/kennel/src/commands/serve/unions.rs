@@ -92,8 +92,9 @@ impl Unions {
         let full = || served.settings(Naming::Joined, kennel_hub::Surface::Full);
         replace(&mut self.all, served.selected(&View::default()), full);
         let coding = served.coding.filter(|_| !served.config.servers.contains_key(NAME));
-        let kept = Coded::kept(self.code.take(), coding, None, &mut retired);
-        self.code = kept.or_else(|| Coded::new(coding?, None, &self.all.as_ref()?.union, None));
+        self.code = Coded::renewed(self.code.take(), coding, None, &mut retired, |coding| {
+            Coded::new(coding, None, &self.all.as_ref()?.union, None)
+        });
         let mut before = std::mem::take(&mut self.views);
         for (name, view) in &served.config.views {
             let former = before.remove(name).unwrap_or_default();
@@ -161,8 +162,9 @@ impl ShownView {
         } else {
             servers = None;
         }
-        let kept = Coded::kept(code, coding, view.approve, retired);
-        let code = kept.or_else(|| Coded::new(coding?, Some(name), &servers.as_ref()?.union, view.approve));
+        let code = Coded::renewed(code, coding, view.approve, retired, |coding| {
+            Coded::new(coding, Some(name), &servers.as_ref()?.union, view.approve)
+        });
         let surface = match view.surface {
             Surface::Full => Some(kennel_hub::Surface::Full),
             Surface::Search => Some(kennel_hub::Surface::Search),
