@@ -31,8 +31,19 @@ fn pyenv(minor: u32) -> Option<PathBuf> {
         .find(|program| program.exists())
 }
 
-fn run(program: &Path) {
-    let output = Command::new(program)
+/// Whether cells that are put together by chance are run as well; one version is enough for that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fuzz {
+    Yes,
+    No,
+}
+
+fn run(program: &Path, fuzz: Fuzz) {
+    let mut command = Command::new(program);
+    if fuzz == Fuzz::No {
+        command.env("KENNEL_TEST_FUZZ", "0");
+    }
+    let output = command
         .args(["-B", "-m", "unittest", "discover", "-s"])
         .arg(tests())
         .output()
@@ -45,7 +56,7 @@ fn run(program: &Path) {
 
 fn run_pyenv(minor: u32) {
     match pyenv(minor) {
-        Some(program) => run(&program),
+        Some(program) => run(&program, if minor == 11 { Fuzz::Yes } else { Fuzz::No }),
         None => println!("skipped: pyenv has no Python 3.{minor}"),
     }
 }
@@ -56,7 +67,7 @@ fn python_of_the_path() {
         Some(program) if program.to_string_lossy().contains("/.pyenv/versions/") => {
             println!("skipped: python3 of the PATH is pyenv's {}, which has a test of its own", program.display());
         }
-        Some(program) => run(&program),
+        Some(program) => run(&program, Fuzz::Yes),
         None => println!("skipped: there is no python3 on the PATH"),
     }
 }
