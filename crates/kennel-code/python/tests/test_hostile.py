@@ -205,6 +205,11 @@ def square(x): return x * x
 with mp.get_context('fork').Pool(2) as pool: r = pool.map(square, range(5))
 import math
 with mp.get_context('spawn').Pool(1) as pool: s = pool.map(math.sqrt, [4, 9])
+# Without a box nobody else removes the semaphores of a pool.
+import gc
+pool.join()
+del pool
+gc.collect()
 r, s
 """
         )

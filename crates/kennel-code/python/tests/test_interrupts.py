@@ -159,12 +159,14 @@ mcp_file_system.read_file.sync('x')
         box = self.fresh_with_servers()
         code = """
 import threading
-done, caught = [], 0
+done, caught, begun = [], 0, threading.Event()
 def work():
+    begun.wait()
     for _ in range(300): assert mcp_file_system.odd.sync() == "x"
     done.append(1)
 threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
 for thread in threads: thread.start()
+begun.set()
 while len(done) < 3:
     try:
         for _ in range(100): assert mcp_file_system.odd.sync() == "x"
@@ -178,7 +180,7 @@ while len(done) < 3:
             while not over.wait(0.0005):
                 box.interrupt()
 
-        # The first ask comes when all of the cell's beginnings are behind it, or nearly so: early interrupts end the cell.
+        # The first ask comes when all threads have been started: early interrupts end the cell.
         first = box.receive()[1]
         thread = threading.Thread(target=pester)
         answered = 0

@@ -64,7 +64,7 @@ impl CodeMode {
     }
 }
 
-/// Code mode over one union of servers. Dropping it ends its conversations.
+/// Code mode over one union of servers.
 pub(crate) struct CodeServer {
     mode: Arc<CodeMode>,
     union: Union,
@@ -72,7 +72,7 @@ pub(crate) struct CodeServer {
     shelves: Arc<Shelves>,
 }
 
-/// Launches conversations of a [`CodeServer`].
+/// Launches conversations of code mode over one union of servers. Dropping it ends them.
 pub struct CodeLauncher {
     server: Arc<CodeServer>,
     conversations: StandIns,

@@ -5,7 +5,7 @@ use crate::commands::definition::Definition;
 use crate::commands::fetching::fetched;
 use crate::failure::Failure;
 use kennel_config::{ResolvedLaunch, ResolvedUpstream, Secret, Sources, Transport};
-use kennel_supervisor::{LaunchFailure, Permanence, Phase};
+use kennel_supervisor::{LaunchFailure, Permanence};
 use kennel_upstream::{Limits, Upstream, UpstreamError, UpstreamLauncher};
 use std::sync::Arc;
 
@@ -44,6 +44,5 @@ fn upstream(resolved: &ResolvedUpstream, message_bytes: usize) -> Result<Upstrea
 }
 
 fn unusable(error: &impl ToString) -> LaunchFailure {
-    let (phase, text) = (Phase::CreateBox, error.to_string());
-    LaunchFailure { phase, text, hint: None, permanence: Permanence::Permanent, stderr: Vec::new() }
+    LaunchFailure::without_conversation(error.to_string(), Permanence::Permanent)
 }
