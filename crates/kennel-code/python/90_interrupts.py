@@ -47,12 +47,13 @@ def where(frame):
     while frame is not None:
         code = frame.f_code
         if code in BOTTOM:
-            break
+            return user, critical and not free
         critical = critical or code in CRITICAL
         if code.co_filename != RUNTIME_FILE and not code.co_filename.startswith(LIBRARY_FILES):
             user = True
         frame = frame.f_back
-    return user, critical and not free
+    # Outside of all that runs user code there is only the runtime, and what has started it.
+    return False, critical and not free
 
 
 def check_interrupt():

@@ -158,7 +158,7 @@ def run_async(body, last):
     return value
 
 
-BOTTOM.update((run_sync.__code__, run_async.__code__))
+BOTTOM.update(function.__code__ for function in (run_sync, run_async, show, tell, flush_user))
 
 
 def exit_code(failure):
