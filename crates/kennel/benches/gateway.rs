@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p kennel --bench gateway` prints tables of `docs/promises.md`; a promise that does not hold makes it
 //! fail. Behind `--`, the names of single measures run only those, `--quick` takes fewer rounds, and `--no-peers` leaves
-//! the gateways of others out.
+//! the gateways of others out. `KENNEL_BENCH_OTHER=/path/to/kennel` has another build take part.
 
 #![forbid(unsafe_code)]
 

@@ -65,6 +65,7 @@ pub(crate) fn all(places: &Places, others: Peers) -> io::Result<Vec<Program>> {
     ];
     let per_session = kennel("kennel, per session", Kind::PerSession, "per-session", Acquaintance::Known, places, &[]);
     let mut all = vec![direct, bare, floor, shared, per_session, modern];
+    all.extend(another_build(places));
     if others == Peers::Invited {
         all.extend(peers(places));
     }
@@ -80,12 +81,37 @@ pub(crate) fn kennel(
     places: &Places,
     options: &'static [&'static str],
 ) -> Program {
-    let (scratch, fixture) = (places.scratch.clone(), places.fixture.clone());
+    kennel_at(Path::new(env!("CARGO_BIN_EXE_kennel")), name, kind, model, acquaintance, places, options)
+}
+
+/// Another build of Kennel, to be compared with this one in the same run, where `$KENNEL_BENCH_OTHER` names its program.
+fn another_build(places: &Places) -> Option<Program> {
+    let other = env::var_os("KENNEL_BENCH_OTHER").map(PathBuf::from)?;
+    let mut other = kennel_at(&other, "another build", Kind::Peer, "shared", Acquaintance::New, places, &[]);
+    other.doors = vec![
+        ("another build", Door::Session("/mcp")),
+        ("another build, /rpc", Door::Post("/rpc")),
+        ("another build, /ws", Door::Socket("/ws")),
+        ("another build, modern client", Door::Modern("/mcp")),
+    ];
+    Some(other)
+}
+
+fn kennel_at(
+    kennel: &Path,
+    name: &'static str,
+    kind: Kind,
+    model: &'static str,
+    acquaintance: Acquaintance,
+    places: &Places,
+    options: &'static [&'static str],
+) -> Program {
+    let (kennel, scratch, fixture) = (kennel.to_path_buf(), places.scratch.clone(), places.fixture.clone());
     let starts = AtomicU32::new(0);
     program(name, kind, Door::Session("/mcp"), move |port| {
         let data = match acquaintance {
             Acquaintance::Known => scratch.join(format!("data-{model}")),
-            Acquaintance::New => scratch.join(format!("data-new-{}", starts.fetch_add(1, Ordering::Relaxed))),
+            Acquaintance::New => scratch.join(format!("data-{name}-{}", starts.fetch_add(1, Ordering::Relaxed))),
         };
         let listen = format!("127.0.0.1:{port}");
         let words: [OsString; 9] = [
@@ -99,7 +125,7 @@ pub(crate) fn kennel(
             "--".into(),
             fixture.clone().into(),
         ];
-        let mut command = self::words(Path::new(env!("CARGO_BIN_EXE_kennel")), words);
+        let mut command = self::words(&kennel, words);
         command.args(options);
         Ok(command)
     })
