@@ -11,8 +11,10 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Before anything else: the helper that makes boxes is this same program, and must stay small.
+    // Before anything else: the helpers that make boxes and look at foreign trees are this same program, and must stay
+    // small.
     kennel_jail::run_if_helper();
+    kennel_tree::run_if_helper();
     match commands::run(cli::Arguments::parse()) {
         Ok(code) => code,
         Err(failure) => {
