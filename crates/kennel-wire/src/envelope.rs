@@ -2,10 +2,11 @@
 
 use crate::error::{Member, ParseError, Problem, Sender};
 use crate::id::{ErrorId, Id};
+use crate::names::{MethodName, Name, Seen, Within, judge_method};
 use crate::scan::Scanner;
 use crate::text;
 use crate::value::{Span, Value, ValueKind};
-use crate::walk::{META, Noted, Notes};
+use crate::walk::{Noted, Notes};
 
 /// A message's kind and where its parts lie.
 #[derive(Debug, Clone)]
@@ -59,6 +60,10 @@ pub(crate) struct Fields {
     /// What was noted of the first object that is the parameters or the result.
     noted: Option<(Member, Notes)>,
     duplicate: Option<(Member, usize)>,
+    /// The first name that some readers take for another, or that comes twice where it decides.
+    flaw: Option<(Problem, usize)>,
+    /// Whether another member could be taken for the id.
+    has_other_id: bool,
 }
 
 impl Fields {
@@ -78,9 +83,68 @@ impl Fields {
         }
     }
 
+    fn flawed(&mut self, problem: Problem, offset: usize) {
+        self.flaw.get_or_insert((problem, offset));
+    }
+
+    /// The member of the envelope that this is.
+    fn member(&mut self, bytes: &[u8], name: Span) -> Option<Member> {
+        match Within::Envelope.spelled(name.of(bytes)) {
+            Some(place) => Member::at(place),
+            None => self.other_member(bytes, name),
+        }
+    }
+
+    #[cold]
+    fn other_member(&mut self, bytes: &[u8], name: Span) -> Option<Member> {
+        let lookalike = match Within::Envelope.judge(name.of(bytes)) {
+            Name::Deciding(place) => return Member::at(place),
+            Name::Free => return None,
+            Name::Lookalike(lookalike) => lookalike,
+        };
+        self.has_other_id |= lookalike == "id";
+        self.flawed(Problem::Lookalike { name: lookalike, within: Within::Envelope }, name.start);
+        None
+    }
+
+    /// Looks at a name where names decide, and notes what is wrong with it. Returns which one it is, and whether it is
+    /// known to have no escapes.
+    #[inline]
+    fn judge(&mut self, bytes: &[u8], name: Span, within: Within, seen: &mut Seen) -> (Option<u8>, bool) {
+        match within.spelled(name.of(bytes)) {
+            Some(place) if !seen.again(place) => (Some(place), true),
+            spelled => (self.judge_slowly(bytes, name, within, spelled, seen), false),
+        }
+    }
+
+    #[cold]
+    fn judge_slowly(
+        &mut self,
+        bytes: &[u8],
+        name: Span,
+        within: Within,
+        again: Option<u8>,
+        seen: &mut Seen,
+    ) -> Option<u8> {
+        let judged = again.map_or_else(|| within.judge(name.of(bytes)), Name::Deciding);
+        match judged {
+            Name::Free => None,
+            Name::Lookalike(lookalike) => {
+                self.flawed(Problem::Lookalike { name: lookalike, within }, name.start);
+                None
+            }
+            Name::Deciding(place) => {
+                if seen.again(place) {
+                    self.flawed(Problem::DuplicateName { name: within.name(place), within }, name.start);
+                }
+                Some(place)
+            }
+        }
+    }
+
     /// The id, if it is valid and the only one.
     fn known_id(&self, bytes: &[u8]) -> Option<Id> {
-        let twice = matches!(self.duplicate, Some((Member::Id, _)));
+        let twice = self.has_other_id || matches!(self.duplicate, Some((Member::Id, _)));
         self.id.filter(|_| !twice).and_then(|value| Id::scanned(bytes, value).ok())
     }
 }
@@ -89,11 +153,14 @@ impl Fields {
 pub(crate) fn collect(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Fields, Span), ParseError> {
     let mut fields = Fields::default();
     let span = scanner.members(|scanner, name| {
-        let member = member(name.of(bytes));
+        let member = fields.member(bytes, name);
         let value = match (member, scanner.upcoming()?) {
-            (Some(member @ (Member::Params | Member::Result)), (ValueKind::Object, _)) if fields.noted.is_none() => {
-                let (notes, span) = noted(bytes, scanner)?;
-                fields.noted = Some((member, notes));
+            (Some(member @ (Member::Params | Member::Result)), (ValueKind::Object, _)) => {
+                let within = if member == Member::Result { Within::Result } else { Within::Params };
+                let (notes, span) = noted(bytes, scanner, within, &mut fields)?;
+                if fields.noted.is_none() {
+                    fields.noted = Some((member, notes));
+                }
                 Value { kind: ValueKind::Object, span }
             }
             _ => scanner.value()?,
@@ -112,14 +179,25 @@ pub(crate) fn collect(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Fields
 }
 
 /// Passes over the object that begins here and notes its members, and those of its `_meta`.
-fn noted(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Notes, Span), ParseError> {
+#[expect(clippy::inline_always, reason = "what it returns is large, and copying it costs a twentieth of a message")]
+#[inline(always)]
+fn noted(
+    bytes: &[u8],
+    scanner: &mut Scanner<'_>,
+    within: Within,
+    fields: &mut Fields,
+) -> Result<(Notes, Span), ParseError> {
     let mut notes = Notes::of_nothing();
+    let mut seen = Seen::default();
     let span = scanner.members(|scanner, name| {
+        let (place, is_plain) = fields.judge(bytes, name, within, &mut seen);
         let value = match scanner.upcoming()? {
-            (ValueKind::Object, _) if text::says(name.of(bytes), META) => {
+            (ValueKind::Object, _) if place.is_some() && place == within.meta() => {
                 let mut members = Noted::of_nothing();
+                let mut seen = Seen::default();
                 let span = scanner.members(|scanner, name| {
-                    members.note(bytes, name, scanner.value()?);
+                    let (_, is_plain) = fields.judge(bytes, name, Within::Meta, &mut seen);
+                    members.note(bytes, name, is_plain, scanner.value()?);
                     Ok(())
                 })?;
                 // Where there are several, it is not looked into.
@@ -128,17 +206,10 @@ fn noted(bytes: &[u8], scanner: &mut Scanner<'_>) -> Result<(Notes, Span), Parse
             }
             _ => scanner.value()?,
         };
-        notes.members.note(bytes, name, value);
+        notes.members.note(bytes, name, is_plain, value);
         Ok(())
     })?;
     Ok((notes, span))
-}
-
-fn member(name: &[u8]) -> Option<Member> {
-    match text::plain(name) {
-        Some(name) => Member::named(name),
-        None => Member::named(text::decode(name)?.as_bytes()),
-    }
 }
 
 /// What the collected members make; `start` is where their object begins.
@@ -156,6 +227,9 @@ fn shape(bytes: &[u8], fields: &Fields, start: usize) -> Result<Shape, ParseErro
     if let Some((member, offset)) = fields.duplicate {
         return Err(ParseError::new(Problem::Duplicate(member), offset));
     }
+    if let Some((problem, offset)) = fields.flaw {
+        return Err(ParseError::new(problem, offset));
+    }
     match fields.version {
         None => return Err(ParseError::new(Problem::MissingVersion, start)),
         Some(version) if version.kind == ValueKind::String && text::says(version.span.of(bytes), "2.0") => {}
@@ -166,13 +240,17 @@ fn shape(bytes: &[u8], fields: &Fields, start: usize) -> Result<Shape, ParseErro
         (None, Some(_), Some(error)) => refuse(Problem::BothResultAndError, error),
         (None, None, None) => Err(ParseError::new(Problem::NeitherMethodNorAnswer, start)),
         (Some(method), None, None) => {
-            let params = params(fields.params)?.map(|span| fields.payload(Member::Params, span));
             if method.kind != ValueKind::String {
                 return refuse(Problem::MethodType(method.kind), method);
             }
-            if text::decode(method.span.of(bytes)).is_none() {
-                return refuse(Problem::MethodText, method);
+            let judged = judge_method(method.span.of(bytes));
+            match judged {
+                MethodName::Known | MethodName::Other => {}
+                MethodName::NoText => return refuse(Problem::MethodText, method),
+                MethodName::Lookalike(name) => return refuse(Problem::MethodLookalike { name }, method),
+                MethodName::Unprintable => return refuse(Problem::MethodUnprintable, method),
             }
+            let params = params(fields.params, judged)?.map(|span| fields.payload(Member::Params, span));
             let method = method.span;
             match fields.id {
                 None => Ok(Shape::Notification { method, params }),
@@ -201,9 +279,13 @@ fn shape(bytes: &[u8], fields: &Fields, start: usize) -> Result<Shape, ParseErro
     }
 }
 
-fn params(params: Option<Value>) -> Result<Option<Span>, ParseError> {
+fn params(params: Option<Value>, method: MethodName) -> Result<Option<Span>, ParseError> {
     let Some(value) = params else { return Ok(None) };
     match value.kind {
+        // Those of the protocol's own methods have names; a reader that takes them by their order takes others.
+        ValueKind::Array if method == MethodName::Known => {
+            Err(ParseError::new(Problem::ParamsType(value.kind), value.span.start))
+        }
         // JSON-RPC knows arrays and some serializers write null; both mean something to the receiver, not to a proxy.
         ValueKind::Object | ValueKind::Array | ValueKind::Null => Ok(Some(value.span)),
         ValueKind::String | ValueKind::Number | ValueKind::Bool => {

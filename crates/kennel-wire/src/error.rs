@@ -2,6 +2,7 @@
 
 use crate::code::ErrorCode;
 use crate::id::{ErrorId, Id};
+use crate::names::Within;
 use crate::value::ValueKind;
 use std::fmt;
 
@@ -68,6 +69,10 @@ impl ParseError {
             | Problem::EmptyBatch
             | Problem::BatchTooLong { .. }
             | Problem::Duplicate(_)
+            | Problem::DuplicateName { .. }
+            | Problem::Lookalike { .. }
+            | Problem::MethodLookalike { .. }
+            | Problem::MethodUnprintable
             | Problem::MissingVersion
             | Problem::WrongVersion
             | Problem::IdType(_)
@@ -105,6 +110,37 @@ pub enum Problem {
     /// A member that decides what the message is stands there twice.
     #[error("member `{0}` is given twice")]
     Duplicate(Member),
+    /// A member of the parameters, the result or their `_meta` by which is decided stands there twice.
+    #[error("member `{name}` of {within} is given twice, and readers disagree on which one counts; give it once")]
+    DuplicateName {
+        /// The member.
+        name: &'static str,
+        /// The object that has it.
+        within: Within,
+    },
+    /// A member is another spelling of one by which is decided, and some readers take it for that.
+    #[error(
+        "a member of {within} differs from `{name}` only in case, hidden characters, `_` or `-`, and some readers take \
+         one for the other; spell it `{name}`, or give it another name"
+    )]
+    Lookalike {
+        /// The member that it could be taken for.
+        name: &'static str,
+        /// The object that has it.
+        within: Within,
+    },
+    /// The same of a method.
+    #[error(
+        "the method differs from `{name}` only in case, slashes or hidden characters, and some readers take one for the \
+         other; spell it `{name}`, or use another name"
+    )]
+    MethodLookalike {
+        /// The method that it could be taken for.
+        name: &'static str,
+    },
+    /// A method has control characters.
+    #[error("member `method` holds a control character")]
+    MethodUnprintable,
     /// There is no `jsonrpc`.
     #[error("member `jsonrpc` is missing; it must be \"2.0\"")]
     MissingVersion,
@@ -126,8 +162,8 @@ pub enum Problem {
     /// A method has half of a surrogate pair.
     #[error("member `method` is not text: it holds a lone surrogate")]
     MethodText,
-    /// Parameters are neither an object nor an array nor null.
-    #[error("member `params` must be an object or an array, not {0}")]
+    /// Parameters are neither an object nor null, nor an array where the method is not the protocol's.
+    #[error("member `params` must be an object, not {0}")]
     ParamsType(ValueKind),
     /// An error is not an object.
     #[error("member `error` must be an object, not {0}")]
@@ -204,17 +240,12 @@ pub enum Member {
 }
 
 impl Member {
-    /// The member with this name, which is compared byte by byte.
-    pub(crate) fn named(name: &[u8]) -> Option<Self> {
-        match name {
-            b"jsonrpc" => Some(Self::Version),
-            b"id" => Some(Self::Id),
-            b"method" => Some(Self::Method),
-            b"params" => Some(Self::Params),
-            b"result" => Some(Self::Result),
-            b"error" => Some(Self::Error),
-            _ => None,
-        }
+    /// All, in the order of [`Within::Envelope`].
+    const ALL: [Self; 6] = [Self::Version, Self::Id, Self::Method, Self::Params, Self::Result, Self::Error];
+
+    /// The member at a place of [`Within::Envelope`].
+    pub(crate) fn at(place: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(place)).copied()
     }
 }
 
@@ -227,6 +258,17 @@ impl fmt::Display for Member {
             Self::Params => "params",
             Self::Result => "result",
             Self::Error => "error",
+        })
+    }
+}
+
+impl fmt::Display for Within {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Envelope => "the message",
+            Self::Params => "`params`",
+            Self::Result => "`result`",
+            Self::Meta => "`_meta`",
         })
     }
 }
@@ -265,6 +307,18 @@ pub enum FieldError {
     /// A text is not a string, or holds a lone surrogate.
     #[error("`{path}` must be text")]
     NotText {
+        /// The members' names, joined with dots.
+        path: String,
+    },
+    /// A text holds a NUL, at which some readers end it.
+    #[error("`{path}` holds a NUL character")]
+    HasNul {
+        /// The members' names, joined with dots.
+        path: String,
+    },
+    /// Another member is a spelling of this one that some readers take for it.
+    #[error("a member differs from `{path}` only in case, hidden characters, `_` or `-`; spell it like that")]
+    Lookalike {
         /// The members' names, joined with dots.
         path: String,
     },

@@ -3,6 +3,7 @@
 use crate::error::FieldError;
 use crate::id::Id;
 use crate::message::Message;
+use crate::names::is_lookalike;
 use crate::raw::RawJson;
 use crate::text;
 use crate::value::{Value, ValueKind};
@@ -18,6 +19,11 @@ pub const REPORTED_TOKEN: &[&str] = &["params", "progressToken"];
 pub const CANCELLED_REQUEST: &[&str] = &["params", "requestId"];
 /// The address that the methods and notifications about one resource name.
 pub const RESOURCE_URI: &[&str] = &["params", "uri"];
+
+const NAME: &[&str] = &["params", "name"];
+const TASK_ID: &[&str] = &["params", "taskId"];
+const REFERRED_NAME: &[&str] = &["params", "ref", "name"];
+const REFERRED_URI: &[&str] = &["params", "ref", "uri"];
 
 /// What since 2026-07-28 every request says about itself and its sender, each a member of `params._meta`, and what
 /// results and notifications carry in theirs.
@@ -96,6 +102,44 @@ impl Message {
     /// The address of the one resource that this message is about.
     pub fn resource_uri(&self) -> Result<Option<Cow<'_, str>>, FieldError> {
         self.text_at(RESOURCE_URI)
+    }
+
+    /// What this request is about: the tool, prompt, resource or task that its method acts on. `None` where it acts on
+    /// none, or none is named. An error says that it is named in a way that readers take for different things.
+    pub fn subject(&self) -> Result<Option<Cow<'_, str>>, FieldError> {
+        let Some(method) = self.method() else { return Ok(None) };
+        match &*method {
+            "tools/call" | "prompts/get" => self.named(NAME),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => self.named(RESOURCE_URI),
+            "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => self.named(TASK_ID),
+            "completion/complete" => {
+                self.has_plain_reference()?;
+                match self.named(REFERRED_NAME)? {
+                    Some(name) => Ok(Some(name)),
+                    None => self.named(REFERRED_URI),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn named(&self, path: &[&str]) -> Result<Option<Cow<'_, str>>, FieldError> {
+        let text = self.text_at(path)?;
+        if text.as_ref().is_some_and(|text| text.contains('\0')) {
+            return Err(FieldError::HasNul { path: path.join(".") });
+        }
+        Ok(text)
+    }
+
+    /// Makes sure that what a completion refers to has no members that are other spellings of those that decide.
+    fn has_plain_reference(&self) -> Result<(), FieldError> {
+        let Some(reference) = self.field(&["params", "ref"])? else { return Ok(()) };
+        for name in reference.names() {
+            if let Some(known) = ["name", "uri", "type"].into_iter().find(|known| is_lookalike(&name, known)) {
+                return Err(FieldError::Lookalike { path: format!("params.ref.{known}") });
+            }
+        }
+        Ok(())
     }
 
     /// The protocol version that this request says it is made in; requests say so since 2026-07-28.

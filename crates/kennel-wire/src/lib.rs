@@ -13,14 +13,17 @@
 //! | question | decision |
 //! |---|---|
 //! | a member of the envelope (`jsonrpc`, `id`, `method`, `params`, `result`, `error`) given twice | refused: readers disagree on which one counts, so a proxy could route one message and deliver another |
+//! | a member by which is decided (such as `name` or `uri`) given twice in `params`, `result` or their `_meta` | refused for the same reason |
 //! | a member given twice anywhere else | passed on; refused only by what would read or rewrite it ([`FieldError::Ambiguous`]) |
+//! | a member of the envelope, `params`, `result` or their `_meta` that differs from one by which is decided only in case, hidden characters, `_` or `-` (`Name`, `paramſ`, `name\u0000`) | refused: lenient readers take one for the other |
+//! | a method that differs from one of the protocol's in the same way, or has control characters | refused |
 //! | names spelled with escapes (`"\u0069d"`) | the same name |
 //! | nesting | at most [`ParseLimits::depth`], by default what `serde_json` reads |
 //! | numbers of any size and spelling, also `1e999` | passed on |
 //! | escapes of lone surrogates (`"\ud83d"`) | passed on, as JavaScript writes them for text cut in a character; refused in a `method` |
 //! | a byte order mark | refused, with an error of its own |
 //! | ids | any string and any number, also with a fraction, kept by spelling; `null` or none only in an error |
-//! | `params` | an object, an array or `null` |
+//! | `params` | an object or `null`; an array for methods that are not the protocol's |
 //! | `result` | any value |
 //! | `error` | an object; what is in it is not checked |
 #![forbid(unsafe_code)]
@@ -34,6 +37,7 @@ mod frame;
 mod id;
 mod line;
 mod message;
+mod names;
 mod raw;
 mod rewrite;
 mod scan;
@@ -51,6 +55,7 @@ pub use frame::{Frame, ParseLimits};
 pub use id::{ErrorId, Id};
 pub use line::one_line;
 pub use message::{Kind, Message};
+pub use names::{Within, folded, is_lookalike};
 pub use raw::RawJson;
 pub use rewrite::Rewrite;
 pub use value::ValueKind;

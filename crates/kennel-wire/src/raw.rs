@@ -73,10 +73,10 @@ impl RawJson {
         Members::new(&self.0, 0).filter_map(member).collect()
     }
 
-    /// The names of an object's members, in their order; none of anything else. Those that are no text are left out.
+    /// The names of an object's members, in their order; none of anything else. Lone surrogates are U+FFFD.
     pub fn names(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let members = (self.kind() == ValueKind::Object).then(|| Members::new(&self.0, 0));
-        members.into_iter().flatten().filter_map(|(name, _)| text::decode(name.of(&self.0)))
+        members.into_iter().flatten().map(|(name, _)| text::decode_lossy(name.of(&self.0)))
     }
 
     /// A value that was scanned before.

@@ -4,6 +4,15 @@ use std::borrow::Cow;
 
 /// What a string that was scanned before, quotes included, says; `None` if it holds a lone surrogate.
 pub(crate) fn decode(string: &[u8]) -> Option<Cow<'_, str>> {
+    decode_with(string, None)
+}
+
+/// The same with U+FFFD in the place of each lone surrogate, as many readers put it.
+pub(crate) fn decode_lossy(string: &[u8]) -> Cow<'_, str> {
+    decode_with(string, Some('\u{fffd}')).unwrap_or_default()
+}
+
+fn decode_with(string: &[u8], substitute: Option<char>) -> Option<Cow<'_, str>> {
     let content = content(string);
     if !content.contains(&b'\\') {
         return std::str::from_utf8(content).ok().map(Cow::Borrowed);
@@ -24,11 +33,17 @@ pub(crate) fn decode(string: &[u8]) -> Option<Cow<'_, str>> {
             b'n' => '\n',
             b'r' => '\r',
             b't' => '\t',
-            b'u' => {
-                let (character, after) = unicode_escape(rest)?;
-                rest = after;
-                character
-            }
+            b'u' => match (unicode_escape(rest), substitute) {
+                (Some((character, after)), _) => {
+                    rest = after;
+                    character
+                }
+                (None, Some(substitute)) => {
+                    rest = rest.get(4..)?;
+                    substitute
+                }
+                (None, None) => return None,
+            },
             other => char::from(*other),
         };
         text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -61,12 +76,6 @@ pub(crate) fn says(string: &[u8], name: &str) -> bool {
     // An escape is never shorter than what it stands for.
     content.len() >= name.len()
         && (content == name.as_bytes() || content.contains(&b'\\') && decode(string).is_some_and(|text| text == name))
-}
-
-/// What a string that was scanned before says, if it is spelled without escapes.
-pub(crate) fn plain(string: &[u8]) -> Option<&[u8]> {
-    let content = content(string);
-    if content.contains(&b'\\') { None } else { Some(content) }
 }
 
 /// A string without its quotes.

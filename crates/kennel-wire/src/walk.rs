@@ -126,10 +126,11 @@ impl Noted {
         Self { members: [Entry { places: [0; 4], kind: ValueKind::Null }; NOTED], count: 0 }
     }
 
-    pub(crate) fn note(&mut self, bytes: &[u8], name: Span, value: Value) {
+    /// Notes a member; `is_plain` says that its name is known to have no escapes.
+    pub(crate) fn note(&mut self, bytes: &[u8], name: Span, is_plain: bool, value: Value) {
         let places = [name.start, name.end, value.span.start, value.span.end].map(u32::try_from);
         let [Ok(start), Ok(end), Ok(value_start), Ok(value_end)] = places else { return *self = Self::default() };
-        if name.of(bytes).contains(&b'\\') {
+        if !is_plain && name.of(bytes).contains(&b'\\') {
             return *self = Self::default();
         }
         if let Some(place) = self.members.get_mut(self.count) {

@@ -5,7 +5,7 @@
 
 use crate::support::{assembled, bytes, id, json, message, object, raw, space, string, text, token};
 use bytes::Bytes;
-use kennel_wire::{FieldError, Frame, Id, Kind, Message, RawJson, one_line};
+use kennel_wire::{FieldError, Frame, Id, Kind, Message, Problem, RawJson, one_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde::de::IgnoredAny;
@@ -56,16 +56,21 @@ fn use_all(bytes: &Bytes) {
 }
 
 fn request_parts() -> impl Strategy<Value = (String, String, String, String)> {
-    (token(), object(), json()).prop_flat_map(|(id, params, unknown)| {
-        let members = vec![
-            ("jsonrpc", "\"2.0\"".to_owned()),
-            ("id", id.clone()),
-            ("method", "\"tools/call\"".to_owned()),
-            ("params", params.clone()),
-            ("x-unknown", unknown.clone()),
-        ];
-        (Just(id), Just(params), Just(unknown), assembled(members))
-    })
+    (token(), object(), json())
+        .prop_flat_map(|(id, params, unknown)| {
+            let members = vec![
+                ("jsonrpc", "\"2.0\"".to_owned()),
+                ("id", id.clone()),
+                ("method", "\"tools/call\"".to_owned()),
+                ("params", params.clone()),
+                ("x-unknown", unknown.clone()),
+            ];
+            (Just(id), Just(params), Just(unknown), assembled(members))
+        })
+        .prop_filter("a name that decides comes twice", |parts| {
+            let refused = Message::parse(bytes(&parts.3)).err();
+            !refused.is_some_and(|error| matches!(error.problem(), Problem::DuplicateName { .. }))
+        })
 }
 
 /// A message changed at a few places, which may or may not still be one.

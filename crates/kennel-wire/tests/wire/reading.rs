@@ -1,7 +1,7 @@
 //! What is read out of messages.
 
-use crate::support::{bytes, id, message, text};
-use kennel_wire::{ErrorId, FieldError, Frame, Id, Kind, Message, ParseLimits, ValueKind};
+use crate::support::{bytes, id, message, refused, text};
+use kennel_wire::{ErrorId, FieldError, Frame, Id, Kind, Message, ParseLimits, Problem, ValueKind, Within};
 
 #[test]
 fn a_request_is_read() {
@@ -85,9 +85,11 @@ fn escaped_names_are_the_same_names() {
 }
 
 #[test]
-fn similar_names_are_other_names() {
-    let notification = message(r#"{"jsonrpc":"2.0","ID":1,"id ":2,"\ud800id":3,"method":"a","Params":{"uri":"x"}}"#);
-    assert_eq!(notification.kind(), Kind::Notification { method: "a".into(), params: None });
+fn similar_names_where_nothing_is_decided_are_other_names() {
+    let text = r#"{"jsonrpc":"2.0","x-ID":1,"ids":2,"method":"a","params":{"ID":1,"id":2,"uri":"x","uris":"y","x":{"Name":1}}}"#;
+    let notification = message(text);
+    assert_eq!(notification.resource_uri().unwrap().as_deref(), Some("x"));
+    assert_eq!(notification.id_at(&["params", "ID"]), Ok(Some(id("1"))));
 }
 
 #[test]
@@ -125,11 +127,51 @@ fn a_path_leads_to_its_value_or_nowhere() {
 
 #[test]
 fn a_field_that_is_given_twice_is_not_chosen() {
-    let twice = message(r#"{"jsonrpc":"2.0","method":"a","params":{"uri":"x","u\u0072i":"y","_meta":{"a":1,"a":2}}}"#);
-    assert_eq!(twice.resource_uri(), Err(FieldError::Ambiguous { path: "params.uri".to_owned() }));
+    let twice = message(r#"{"jsonrpc":"2.0","method":"a","params":{"x":"x","\u0078":"y","_meta":{"a":1,"a":2}}}"#);
+    assert_eq!(twice.text_at(&["params", "x"]), Err(FieldError::Ambiguous { path: "params.x".to_owned() }));
     assert_eq!(twice.progress_token(), Ok(None), "other members do not matter");
-    let twice = message(r#"{"jsonrpc":"2.0","method":"a","params":{"_meta":{"progressToken":1},"_meta":{}}}"#);
-    assert_eq!(twice.progress_token(), Err(FieldError::Ambiguous { path: "params._meta".to_owned() }));
+    let twice = message(r#"{"jsonrpc":"2.0","method":"a","params":{"x":{"y":1,"y":2}}}"#);
+    assert_eq!(twice.id_at(&["params", "x", "y"]), Err(FieldError::Ambiguous { path: "params.x.y".to_owned() }));
+}
+
+#[test]
+fn what_a_request_is_about_is_read_from_where_its_method_says() {
+    let about = |method: &str, params: &str| {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        message(&text)
+            .subject()
+            .map(|subject| subject.map(std::borrow::Cow::into_owned))
+            .map_err(|error| error.to_string())
+    };
+    let all = r#"{"name":"n","uri":"u","taskId":"t","ref":{"type":"ref/prompt","name":"r"}}"#;
+    for (method, subject) in [
+        ("tools/call", Some("n")),
+        ("prompts/get", Some("n")),
+        ("resources/read", Some("u")),
+        ("resources/subscribe", Some("u")),
+        ("tasks/cancel", Some("t")),
+        ("completion/complete", Some("r")),
+        ("tools/list", None),
+        ("acme/call", None),
+    ] {
+        assert_eq!(about(method, all), Ok(subject.map(str::to_owned)), "{method}");
+        assert_eq!(about(method, "{}"), Ok(None), "{method}");
+    }
+    assert_eq!(about("completion/complete", r#"{"ref":{"uri":"u"}}"#), Ok(Some("u".to_owned())));
+    for (params, reason) in [
+        (r#"{"name":["danger"]}"#, "`params.name` must be text"),
+        (r#"{"name":7}"#, "`params.name` must be text"),
+        (r#"{"name":"danger\ud800"}"#, "`params.name` must be text"),
+        (r#"{"name":"danger\u0000x"}"#, "`params.name` holds a NUL character"),
+    ] {
+        assert_eq!(about("tools/call", params), Err(reason.to_owned()), "{params}");
+    }
+    for reference in [r#"{"name":"a","Name":"b"}"#, r#"{"uri":"a","URI\u0000":"b"}"#, r#"{"Name":"a"}"#] {
+        let refused = about("completion/complete", &format!(r#"{{"ref":{reference}}}"#)).unwrap_err();
+        assert!(refused.contains("only in case"), "{reference}: {refused}");
+    }
+    let twice = about("completion/complete", r#"{"ref":{"name":"a","name":"b"}}"#).unwrap_err();
+    assert_eq!(twice, "`params.ref.name` is given more than once");
 }
 
 #[test]
@@ -178,7 +220,8 @@ fn fields_are_found_among_few_members_and_among_many() {
             assert_eq!(message.rewrite().progress_token(&Id::number(8)).unwrap().finish(), text.replace(":7", ":8"));
             members.push(r#""\u005fmeta":{}"#.to_owned());
             let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{{}}}}}"#, members.join(","));
-            assert!(self::message(&text).progress_token().is_err(), "given twice: {text}");
+            let error = refused(&text);
+            assert_eq!(*error.problem(), Problem::DuplicateName { name: "_meta", within: Within::Params }, "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is refused, and what the error says.
 
 use crate::support::{id, refused};
-use kennel_wire::{ErrorCode, ErrorId, Member, Problem, Syntax, ValueKind};
+use kennel_wire::{ErrorCode, ErrorId, Member, Problem, Syntax, ValueKind, Within};
 
 #[test]
 fn what_is_no_message_is_refused_with_its_reason_and_place() {
@@ -114,4 +114,116 @@ fn of_two_ids_none_is_taken() {
         assert_eq!(refused(text).id(), None, "{text}");
         assert_eq!(refused(text).reply_id(), ErrorId::Null, "{text}");
     }
+}
+
+/// A request with one more member in one of its objects.
+fn with_member(within: Within, member: &str) -> String {
+    let (envelope, params, meta) = match within {
+        Within::Envelope => (format!(",{member}"), String::new(), String::new()),
+        Within::Params => (String::new(), format!(",{member}"), String::new()),
+        Within::Meta => (String::new(), String::new(), format!(",{member}")),
+        Within::Result => {
+            return format!(
+                r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":[],"_meta":{{"progressToken":1}},"nextCursor":"x",{member}}}}}"#
+            );
+        }
+    };
+    let params = format!(r#"{{"name":"echo","uri":"u","taskId":"t","_meta":{{"progressToken":1{meta}}}{params}}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}{envelope}}}"#)
+}
+
+#[test]
+fn what_a_lenient_reader_takes_for_a_name_that_decides_is_refused() {
+    for (within, name, spellings) in [
+        (Within::Envelope, "jsonrpc", &["JSONRPC", "json-rpc", "json_rpc"][..]),
+        (Within::Envelope, "id", &["ID", "Id", "ıd", "id\\u0000", " id", "\\ud800id"]),
+        (Within::Envelope, "method", &["Method", "METHOD", "method\\u0000", "meth\\u200bod"]),
+        (Within::Envelope, "params", &["Params", "paramſ", "param\\u017f", "para_ms"]),
+        (Within::Envelope, "result", &["Result", "reſult"]),
+        (Within::Envelope, "error", &["Error"]),
+        (Within::Params, "name", &["Name", "NAME", "n\\u0041me", "name\\u0000", "na_me", "name "]),
+        (Within::Params, "uri", &["URI", "Uri", "urı"]),
+        (Within::Params, "arguments", &["Arguments", "argumentſ"]),
+        (Within::Params, "taskId", &["taskid", "taſ\u{212a}Id", "task_id"]),
+        (Within::Params, "_meta", &["_Meta", "_meta\\u0000"]),
+        (Within::Params, "level", &["Level"]),
+        (Within::Params, "ref", &["Ref"]),
+        (Within::Params, "requestState", &["RequestState", "request_state", "requeﬆState"]),
+        (Within::Meta, "progressToken", &["progresstoken", "progreßToken"]),
+        (
+            Within::Meta,
+            "io.modelcontextprotocol/clientCapabilities",
+            &["io.modelcontextprotocol/clientcapabilities", "IO.modelcontextprotocol/clientCapabilities"],
+        ),
+        (Within::Result, "content", &["Content"]),
+        (Within::Result, "_meta", &["_META"]),
+        (Within::Result, "nextCursor", &["NextCursor"]),
+    ] {
+        for spelling in spellings {
+            let text = with_member(within, &format!("\"{spelling}\":\"x\""));
+            let error = refused(&text);
+            assert_eq!(*error.problem(), Problem::Lookalike { name, within }, "{text}");
+            assert_eq!(error.code(), ErrorCode::INVALID_REQUEST, "{text}");
+            let reply = if name == "id" || within == Within::Result || matches!(name, "result" | "error") {
+                // Not the id of a request of the peer's, or one that cannot be told.
+                error.reply_id()
+            } else {
+                assert_eq!(error.reply_id(), ErrorId::Known(id("1")), "{text}");
+                ErrorId::Null
+            };
+            assert!(name != "id" || reply == ErrorId::Null, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_decides_is_given_once() {
+    for (within, name, repeated) in [
+        (Within::Params, "name", r#""name":"danger""#),
+        (Within::Params, "name", r#""n\u0061me":"danger""#),
+        (Within::Params, "uri", r#""uri":"u""#),
+        (Within::Params, "_meta", r#""_meta":{}"#),
+        (Within::Meta, "progressToken", r#""progressToken":2"#),
+        (Within::Meta, "progressToken", r#""progress\u0054oken":2"#),
+        (Within::Result, "content", r#""content":1"#),
+    ] {
+        let text = with_member(within, repeated);
+        assert_eq!(*refused(&text).problem(), Problem::DuplicateName { name, within }, "{text}");
+    }
+}
+
+#[test]
+fn a_result_is_looked_at_also_behind_parameters() {
+    let error = refused(r#"{"jsonrpc":"2.0","id":1,"params":{"a":1},"result":{"content":[],"Content":[]}}"#);
+    assert_eq!(*error.problem(), Problem::Lookalike { name: "content", within: Within::Result });
+}
+
+#[test]
+fn other_spellings_of_the_protocols_methods_are_refused() {
+    for (method, name) in [
+        ("Tools/Call", "tools/call"),
+        ("tools/call ", "tools/call"),
+        ("tools/call\\u0000", "tools/call"),
+        ("toolſ/call", "tools/call"),
+        ("tools//call", "tools/call"),
+        ("/tools/call", "tools/call"),
+        ("Notifications/Cancelled", "notifications/cancelled"),
+        ("Sampling/createMessage", "sampling/createMessage"),
+    ] {
+        for text in [
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"name":"danger"}}}}"#),
+            format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"name":"danger"}}}}"#),
+        ] {
+            assert_eq!(*refused(&text).problem(), Problem::MethodLookalike { name }, "{text}");
+        }
+    }
+    let unprintable = refused(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call\u0000x"}"#);
+    assert_eq!(*unprintable.problem(), Problem::MethodUnprintable);
+}
+
+#[test]
+fn parameters_of_the_protocols_methods_have_names() {
+    let error = refused(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["danger"]}"#);
+    assert_eq!(*error.problem(), Problem::ParamsType(ValueKind::Array));
+    assert_eq!(error.to_string(), "member `params` must be an object, not an array (at byte 55)");
 }

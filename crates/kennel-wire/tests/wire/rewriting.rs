@@ -118,8 +118,8 @@ fn what_cannot_be_set_is_an_error() {
     }
     let error = request.rewrite().cancelled_request(&id("1")).unwrap_err();
     assert_eq!(error.to_string(), "there is no `params.requestId`");
-    let twice = message(r#"{"jsonrpc":"2.0","method":"a","params":{"uri":"x","uri":"x"}}"#);
-    assert!(matches!(twice.rewrite().resource_uri("y").unwrap_err(), FieldError::Ambiguous { .. }));
+    let twice = message(r#"{"jsonrpc":"2.0","method":"a","params":{"x":"x","x":"x"}}"#);
+    assert!(matches!(twice.rewrite().replace(&["params", "x"], &raw("1")).unwrap_err(), FieldError::Ambiguous { .. }));
     let null = message(r#"{"jsonrpc":"2.0","method":"a","params":null}"#);
     assert!(matches!(null.rewrite().progress_token(&id("1")).unwrap_err(), FieldError::NotObject { .. }));
 }
