@@ -114,14 +114,73 @@ impl Toolchains {
         }
     }
 
-    /// Adds the installation that a `bin` directory is part of, or the directory alone where that would be too much.
+    /// Adds the installation that a `bin` directory is part of, or the directory alone where there is none.
     fn add_prefix(&mut self, directory: &Path, host: &HostView) {
         let prefix = directory.parent().filter(|prefix| {
             directory.ends_with("bin") && !host.home.starts_with(prefix) && prefix.components().count() > 2
         });
-        self.roots.push(prefix.unwrap_or(directory).to_path_buf());
+        match prefix.filter(|prefix| is_prefix(prefix)) {
+            Some(prefix) if is_only_prefix(prefix) => self.roots.push(prefix.to_path_buf()),
+            Some(prefix) => {
+                let parts = PREFIX_PARTS.iter().map(|name| prefix.join(name)).filter(|path| path.exists());
+                self.roots.extend(parts);
+            }
+            None => self.roots.push(directory.to_path_buf()),
+        }
     }
 }
+
+/// What is in the directory that an interpreter is installed in, and in few others; a project has a `bin` too.
+const PREFIX_MARKS: [&str; 8] =
+    ["pyvenv.cfg", "conda-meta", "include/node", "lib/node_modules/npm", "lib/ruby", "lib/perl5", "lib/php", "jre/lib"];
+
+/// The parts of an installation that an interpreter needs.
+const PREFIX_PARTS: [&str; 13] = [
+    "bin",
+    "conf",
+    "include",
+    "jmods",
+    "jre",
+    "legal",
+    "lib",
+    "lib32",
+    "lib64",
+    "libexec",
+    "pyvenv.cfg",
+    "release",
+    "share",
+];
+
+/// What lies beside them where there is nothing else.
+const BESIDE_PREFIX: [&str; 9] =
+    [".gitignore", ".lock", "CACHEDIR.TAG", "CHANGELOG.md", "COPYING", "LICENSE", "NOTICE", "README.md", "man"];
+
+/// Whether an interpreter is installed in a directory.
+fn is_prefix(directory: &Path) -> bool {
+    let is_python = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b"python");
+    let has_python = || {
+        let entries = fs::read_dir(directory.join("lib")).into_iter().flatten().flatten();
+        entries.take(MOST_ENTRIES).any(|entry| is_python(&entry.file_name()) && entry.path().join("os.py").is_file())
+    };
+    PREFIX_MARKS.iter().any(|mark| directory.join(mark).exists())
+        // Java's classes: a file, where projects may have a directory of that name.
+        || directory.join("lib/modules").is_file()
+        || has_python()
+}
+
+/// Whether nothing but an interpreter is in the directory that it is installed in: a project can be one as well.
+fn is_only_prefix(directory: &Path) -> bool {
+    if directory.join("conda-meta").exists() {
+        // It has many more parts, and nobody works in one.
+        return true;
+    }
+    let own = |name: &std::ffi::OsStr| PREFIX_PARTS.iter().chain(&BESIDE_PREFIX).any(|known| name == *known);
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    entries.flatten().all(|entry| own(&entry.file_name()))
+}
+
+/// The most entries of a directory that are looked at.
+const MOST_ENTRIES: usize = 4096;
 
 fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|system| path.starts_with(system))
