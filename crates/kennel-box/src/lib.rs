@@ -13,6 +13,7 @@ mod native;
 mod places;
 mod plan;
 mod profile;
+mod set_id;
 mod size;
 mod spec;
 mod toolchain;
@@ -22,7 +23,7 @@ pub use engine::{BoxProcess, Capabilities, Command, Engine, EngineFuture, Engine
 pub use environment::HostView;
 pub use error::BoxError;
 pub use inference::{Inferred, infer};
-pub use kennel_jail::{Access, CHANNEL, ExitCause, ExitReport, ExitStatus, Network, Wall, Walls};
+pub use kennel_jail::{Access, CHANNEL, ExitCause, ExitReport, ExitStatus, Network, PortWall, Wall, Walls};
 pub use mounts::{CheckedPath, MountRules};
 pub use native::NativeEngine;
 pub use plan::BoxPlan;

@@ -150,6 +150,9 @@ struct NativeBox {
 /// What the pipes for messages hold. The kernel lets a user have some hundred of this size.
 const PIPE_BYTES: usize = 256 * 1024;
 
+/// The channel has its number, and what prepares the process takes the one above.
+const LEAST_FOR_CHANNEL: u64 = CHANNEL as u64 + 1;
+
 #[derive(Default)]
 struct Processes {
     next: u32,
@@ -160,6 +163,13 @@ struct Processes {
 
 impl NativeBox {
     async fn start_process(&self, command: &Command) -> Result<BoxProcess, BoxError> {
+        if command.channel && self.walls.open_files <= LEAST_FOR_CHANNEL {
+            let (most, asked) = (self.walls.open_files, self.plan.limits.open_files);
+            let cure = if most < asked { "raise the hard limit, `ulimit -Hn`" } else { "raise it" };
+            let problem =
+                format!("is {most}, but a process with a channel needs more than {LEAST_FOR_CHANNEL}; {cure}");
+            return Err(BoxError::field("fds", problem));
+        }
         let (their_stdin, stdin) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
         let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
         let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC).map_err(io)?;
@@ -180,11 +190,6 @@ impl NativeBox {
             processes.running.insert(process, exit);
             process
         };
-        if command.channel && self.plan.limits.open_files <= CHANNEL.into() {
-            let problem =
-                format!("is {}, but a process with a channel needs more than {CHANNEL}", self.plan.limits.open_files);
-            return Err(BoxError::field("fds", problem));
-        }
         let (channel, their_channel) = if command.channel { Some(channel_pair()?) } else { None }.unzip();
         let streams = [&their_stdin, &their_stdout, &their_stderr].map(|end| Stream::Descriptor(end.as_fd()));
         let (line, spec) = (self.line.channel.get_ref(), self.plan.process_spec(command));

@@ -22,6 +22,10 @@ pub struct BoxPlan {
     pub limits: Limits,
     /// What it sees of the network.
     pub network: Network,
+    /// The TCP ports of the host's network that it may connect to, if not all.
+    pub connect_ports: Option<Vec<u16>>,
+    /// What could not be made sure of, in words for the user.
+    pub notices: Vec<String>,
     /// Whether its root can be written.
     pub writable_root: bool,
     /// Walls that may be missing.
@@ -76,6 +80,7 @@ impl BoxPlan {
     pub fn jail_spec(&self) -> JailSpec {
         JailSpec {
             network: self.network,
+            connect_ports: self.connect_ports.clone(),
             grants: self.grants.clone(),
             scratch: self.scratch.clone(),
             limits: self.limits,

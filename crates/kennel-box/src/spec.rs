@@ -9,6 +9,7 @@ use crate::places::{
 };
 use crate::plan::BoxPlan;
 use crate::profile::Profile;
+use crate::set_id;
 use crate::size::Size;
 use crate::toolchain;
 use kennel_jail::{Access, Grant, INNER_HOME, Limits, Network, ScratchPlace, Wall};
@@ -30,6 +31,9 @@ pub struct BoxSpec {
     pub image: Option<String>,
     /// What the box sees of the network.
     pub network: Option<Network>,
+    /// The TCP ports that the box may connect to with the network on, and then it may listen on none; all where nothing
+    /// is said. A kernel before Linux 6.7 cannot hold a box to that, which the walls of the box say.
+    pub connect_ports: Option<Vec<u16>>,
     /// The project of the process, mounted at `mount_path`.
     pub host_path: Option<PathBuf>,
     /// Whether the project can be changed.
@@ -113,6 +117,8 @@ const DEFAULT_SCRATCH: Size = Size::mebibytes(64);
 const LEAST_MEMORY: Size = Size::mebibytes(32);
 /// The most places of its own that a box has beside those that every box has.
 const MOST_SCRATCH_PLACES: usize = 16;
+/// The most TCP ports that are named one by one.
+const MOST_PORTS: usize = 64;
 const MOST_CPUS: f64 = 1024.0;
 /// The most of a limit that any kernel takes.
 const MOST_PIDS: u32 = 4_194_304;
@@ -131,6 +137,7 @@ impl BoxSpec {
         let limits = self.limits()?;
         let mut handles = Vec::new();
         let mut grants = Vec::new();
+        let mut notices = Vec::new();
         let toolchains = toolchain::find(host, programs);
         for root in &toolchains.roots {
             // A toolchain that may not be shown is as good as not installed.
@@ -147,6 +154,9 @@ impl BoxSpec {
                 None => checked.path().to_path_buf(),
             };
             check_target(&target)?;
+            if access == Access::ReadWrite && self.engine != EngineKind::Host {
+                notices.extend(set_id::check(checked.path())?);
+            }
             check_not_in_system(&target, checked.path())?;
             add_grant(&mut grants, checked.grant(target, access, true))?;
             handles.push(checked);
@@ -159,6 +169,8 @@ impl BoxSpec {
             grants,
             limits,
             network: self.network.unwrap_or(values.network),
+            connect_ports: self.connect_ports()?,
+            notices,
             writable_root: !self.read_only_rootfs.unwrap_or(values.read_only_rootfs),
             accept_missing: self.accept_missing.clone(),
             deadline: self.deadline(values.longest)?,
@@ -173,6 +185,15 @@ impl BoxSpec {
             mode: self.mode.unwrap_or(mode),
         });
         project.chain(self.mounts.iter().cloned()).collect()
+    }
+
+    fn connect_ports(&self) -> Result<Option<Vec<u16>>, BoxError> {
+        let Some(ports) = &self.connect_ports else { return Ok(None) };
+        if ports.len() > MOST_PORTS || ports.contains(&0) {
+            let problem = format!("has {} ports, but must have {MOST_PORTS} at most, and none that is 0", ports.len());
+            return Err(BoxError::field("connect_ports", problem));
+        }
+        Ok(Some(ports.clone()))
     }
 
     fn scratch_places(&self, grants: &[Grant]) -> Result<Vec<ScratchPlace>, BoxError> {

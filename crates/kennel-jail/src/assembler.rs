@@ -70,6 +70,11 @@ pub(crate) fn load_argument(argument: u32) -> Instruction {
     load(ARGUMENTS_OFFSET + 8 * argument)
 }
 
+/// Loads the upper half of an argument.
+pub(crate) fn load_upper_argument(argument: u32) -> Instruction {
+    load(ARGUMENTS_OFFSET + 8 * argument + 4)
+}
+
 /// Compares what is loaded and leaves out so many instructions on a hit, and so many on a miss.
 pub(crate) fn jump(condition: u32, value: u32, hit: u8, miss: u8) -> Instruction {
     instruction(libc::BPF_JMP | condition | libc::BPF_K, [hit, miss], value)

@@ -98,7 +98,12 @@ impl Stage {
             (Self::CpuLimit, _) => Some(
                 "there is no cpu cgroup for this user; use a whole number of processors, accept it with --accept-missing cpu, or delegate cgroups: systemd-run --user --scope -p Delegate=yes kennel …",
             ),
+            (Self::Clone, Errno::AGAIN) => Some(
+                "the user or the machine has no room for another process; end some, or raise `ulimit -u` or the cgroup's pids.max",
+            ),
             (Self::Fork, Errno::AGAIN) => Some("the box is at its process limit; raise --pids"),
+            (_, Errno::MFILE) => Some("Kennel may have too few descriptors open; raise `ulimit -n`"),
+            (_, Errno::NOMEM) => Some("the machine has no memory left for another box"),
             (Self::Execute, Errno::NOENT) => {
                 Some("not in the box, or its interpreter is not; grant its directory with --read")
             }
@@ -202,7 +207,20 @@ impl JailError {
     #[must_use]
     pub fn lacks_namespaces(&self) -> bool {
         let stages = [Stage::UserNamespace, Stage::MountNamespace, Stage::Clone, Stage::IdMap, Stage::Proc];
-        matches!(self, Self::Refused(error) if stages.contains(&error.stage))
+        matches!(self, Self::Refused(error) if stages.contains(&error.stage)) && !self.is_exhaustion()
+    }
+
+    /// Whether the machine, or the user, has for the moment no more of what a box needs: processes, memory or
+    /// descriptors. Another attempt can help.
+    #[must_use]
+    pub fn is_exhaustion(&self) -> bool {
+        let errno = match self {
+            Self::HelperStart { source, .. } | Self::Channel(source) => source.raw_os_error(),
+            Self::Refused(error) | Self::NotStarted(error) => Some(error.errno),
+            Self::HelperGone | Self::BoxEnded => None,
+        };
+        let exhausted = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE, Errno::NOBUFS];
+        errno.is_some_and(|errno| exhausted.contains(&Errno::from_raw_os_error(errno)))
     }
 
     /// What to do about it, where that is known.

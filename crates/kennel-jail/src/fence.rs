@@ -2,10 +2,10 @@
 
 use crate::base;
 use crate::error::{InStage, Stage, StageError};
-use crate::spec::{self, INNER_HOME, JailSpec};
+use crate::spec::{self, INNER_HOME, JailSpec, Network};
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
 };
 use rustix::fd::BorrowedFd;
 use rustix::fs::{FileType, OFlags};
@@ -23,6 +23,8 @@ pub(crate) struct Fence {
     readable: Vec<PathBuf>,
     devices: Vec<PathBuf>,
     writable: Vec<PathBuf>,
+    /// The TCP ports that may be connected to, if not all.
+    ports: Option<Vec<u16>>,
 }
 
 impl Fence {
@@ -32,7 +34,7 @@ impl Fence {
         let own = WRITABLE.iter().map(PathBuf::from).chain(spec.writable_root.then(|| root.clone()));
         let own = own.chain(spec.scratch.iter().map(|place| place.path.clone()));
         let writable = own.chain(targets(spec, spec::Access::ReadWrite)).collect();
-        Self { readable: vec![root], devices: vec!["/dev".into()], writable }
+        Self { readable: vec![root], devices: vec!["/dev".into()], writable, ports: ports(spec) }
     }
 
     /// Around a process on the host's own root: the base system, the grants and a scratch directory.
@@ -41,6 +43,7 @@ impl Fence {
             readable: base::readable_paths().chain(targets(spec, spec::Access::ReadOnly)).collect(),
             devices: base::DEVICES.iter().map(PathBuf::from).collect(),
             writable: targets(spec, spec::Access::ReadWrite).chain([scratch.to_path_buf()]).collect(),
+            ports: ports(spec),
         }
     }
 
@@ -57,8 +60,14 @@ impl Fence {
         let mut rules = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(everything)?
-            .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-            .create()?;
+            .scope(Scope::AbstractUnixSocket | Scope::Signal)?;
+        if self.ports.is_some() {
+            rules = rules.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
+        }
+        let mut rules = rules.create()?;
+        for port in self.ports.iter().flatten() {
+            rules = rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
+        }
         let use_device = read | AccessFs::WriteFile | AccessFs::IoctlDev;
         for (paths, access) in [(&self.readable, read), (&self.devices, use_device), (&self.writable, everything)] {
             for path in paths {
@@ -73,6 +82,11 @@ impl Fence {
         rules.restrict_self()?;
         Ok(())
     }
+}
+
+/// A box with a network of its own has nobody there to connect to but itself.
+fn ports(spec: &JailSpec) -> Option<Vec<u16>> {
+    spec.connect_ports.clone().filter(|_| spec.network == Network::On)
 }
 
 fn targets(spec: &JailSpec, access: spec::Access) -> impl Iterator<Item = PathBuf> {

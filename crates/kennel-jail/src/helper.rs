@@ -23,6 +23,9 @@ pub(crate) fn run(isolation: Isolation) -> Result<(), Errno> {
     // Out of the terminal's reach: Ctrl-C is for Kennel to pass on, not for the helper to die of.
     rustix::process::setsid()?;
     rustix::thread::set_name(c"kennel-helper")?;
+    if isolation != Isolation::None {
+        crate::walls::raise_open_files();
+    }
     let workshop = match isolation {
         Isolation::Full => Some(Workshop::with_namespaces()),
         Isolation::Fenced => Some(Workshop::on_host()),

@@ -9,11 +9,13 @@ use crate::fence::Fence;
 use crate::root::{self, Node};
 use crate::seccomp::Filter;
 use crate::server::{Ready, serve};
-use crate::spec::{Hold, INNER_ID, Isolation, JailSpec, Network, Walls};
+use crate::shares::Shares;
+use crate::spec::{Hold, INNER_ID, Isolation, JailSpec, Network, PortWall, Walls};
 use crate::standing::outer_id;
 use crate::{sys, walls, wire};
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use rustix::thread::{Gid, Uid, UnshareFlags};
 use std::path::PathBuf;
 
@@ -36,7 +38,7 @@ pub(crate) struct Init<'a> {
 /// What the box is to be inside.
 pub(crate) enum Inside {
     /// A root of its own, made of what all boxes share and what this one was granted.
-    Root { base: Vec<Node>, grants: Vec<Node>, becomes_user: bool },
+    Root { base: Vec<Node>, grants: Vec<Node>, shares: Shares, becomes_user: bool },
     /// The host's root, with a directory for home and scratch, as another user where that can be had.
     Host { scratch: PathBuf, becomes_user: bool },
 }
@@ -62,7 +64,10 @@ pub(crate) fn run_unconfined(channel: &OwnedFd) -> ! {
     let ready = settle(&[channel.as_raw_fd()]).and_then(|signals| {
         reap_descendants()?;
         let (memory, pids, cpu) = (Hold::Nothing, Hold::Nothing, Hold::Nothing);
-        let walls = Walls { isolation: Isolation::None, memory, pids, cpu, landlock: None };
+        // What it inherits, it keeps.
+        let open_files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let ports = PortWall::NotAsked;
+        let walls = Walls { isolation: Isolation::None, memory, pids, cpu, landlock: None, open_files, ports };
         Ok(Ready { signals, walls, fence: None, scratch: None })
     });
     serve(channel, ready, None)
@@ -96,12 +101,14 @@ fn build(channel: &OwnedFd, init: Init<'_>) -> Result<Ready, StageError> {
     drop(init.wait);
     init.cgroup.join_v1()?;
     let (fence, scratch) = match init.inside {
-        Inside::Root { base, grants, becomes_user } => {
+        Inside::Root { base, grants, shares, becomes_user } => {
             if becomes_user {
                 become_user(INNER_ID).in_stage(Stage::Identity, "")?;
             }
             enter_namespaces(init.spec.network)?;
             root::enter(base, grants, init.spec)?;
+            // The last namespace is made, and the capabilities are still there.
+            shares.hold()?;
             (init.walls.landlock.map(|_| Fence::around_root(init.spec)), None)
         }
         Inside::Host { scratch, becomes_user } => {

@@ -26,6 +26,7 @@ mod root;
 mod scratch;
 mod seccomp;
 mod server;
+mod shares;
 mod spec;
 mod standing;
 mod sys;
@@ -39,7 +40,7 @@ pub use error::{JailError, Stage, StageError};
 pub use guard::CHANNEL;
 pub use report::{ExitCause, ExitReport, ExitStatus};
 pub use spec::{
-    Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, ProcessSpec,
-    ScratchPlace, TerminalSettings, Wall, Walls,
+    Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, PortWall,
+    ProcessSpec, ScratchPlace, TerminalSettings, Wall, Walls,
 };
 pub use sys::landlock_version;

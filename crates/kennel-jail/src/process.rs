@@ -2,11 +2,11 @@
 
 use crate::census;
 use crate::error::{InStage, Stage, StageError};
-use crate::fence::Fence;
 use crate::guard::{CHANNEL, Guard};
 use crate::server::Ready;
 use crate::spec::{Isolation, ProcessSpec, TerminalSettings};
 use crate::sys::{self, Cloned};
+use crate::walls;
 use crate::wire::Stdio;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -82,12 +82,17 @@ pub(crate) fn start(
     let files = Files::open(spec, handed, ready.walls.isolation)?;
     let program = Program::new(spec).in_stage(Stage::Spec, "a NUL byte in an argument or variable")?;
     let (failure, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).in_stage(Stage::Fork, "")?;
-    // Out of the way of the channel, which takes its place before the program is executed.
-    let report = rustix::io::fcntl_dupfd_cloexec(&end, CHANNEL.cast_signed() + 1).in_stage(Stage::Fork, "")?;
-    drop(end);
+    let report = if files.channel.is_some() {
+        // Out of the way of the channel, which takes its place before the program is executed.
+        let moved = rustix::io::fcntl_dupfd_cloexec(&end, CHANNEL.cast_signed() + 1);
+        drop(end);
+        moved.in_stage(Stage::Fork, "channel")?
+    } else {
+        end
+    };
     match sys::clone_process(0, None).in_stage(Stage::Fork, "")? {
         Cloned::Child => {
-            let error = become_program(&program, spec, &files, ready.fence.as_ref());
+            let error = become_program(&program, spec, &files, ready);
             let body = postcard::to_stdvec(&error).unwrap_or_default();
             // If even this fails, the empty report is taken for success and the exit code tells the rest.
             let _ = File::from(report).write_all(&body);
@@ -162,7 +167,7 @@ fn set_up(terminal: &OwnedFd, settings: &TerminalSettings) -> Result<(), Errno> 
 }
 
 /// Turns the calling process into the program; returns only the reason why not.
-fn become_program(program: &Program, spec: &ProcessSpec, files: &Files, fence: Option<&Fence>) -> StageError {
+fn become_program(program: &Program, spec: &ProcessSpec, files: &Files, ready: &Ready) -> StageError {
     let streams = &files.streams;
     let prepare = || -> Result<(), StageError> {
         rustix::process::setsid().in_stage(Stage::Terminal, "session")?;
@@ -172,7 +177,7 @@ fn become_program(program: &Program, spec: &ProcessSpec, files: &Files, fence: O
         rustix::stdio::dup2_stdin(&streams[0]).in_stage(Stage::Fork, "stdin")?;
         rustix::stdio::dup2_stdout(&streams[1]).in_stage(Stage::Fork, "stdout")?;
         rustix::stdio::dup2_stderr(&streams[2]).in_stage(Stage::Fork, "stderr")?;
-        if let Some(fence) = fence {
+        if let Some(fence) = &ready.fence {
             let streams = streams.iter().map(AsFd::as_fd).collect::<Vec<_>>();
             fence.apply(&streams)?;
         }
@@ -187,6 +192,9 @@ fn become_program(program: &Program, spec: &ProcessSpec, files: &Files, fence: O
         sys::close_from_on_exec(inherited).in_stage(Stage::Fork, "")?;
         if let Some(guard) = &files.guard {
             guard.install()?;
+        }
+        if ready.walls.isolation != Isolation::None {
+            walls::limit_open_files(ready.walls.open_files)?;
         }
         rustix::process::chdir(&spec.cwd).in_stage(Stage::WorkingDirectory, spec.cwd.display())?;
         sys::reset_signals().in_stage(Stage::Fork, "signals")

@@ -20,6 +20,9 @@ const ROOT_OPTIONS: [(&str, &str); 3] = [("size", "4m"), ("nr_inodes", "16k"), (
 /// A scratch directory holds at most one file per this many bytes, so that empty files cannot fill memory.
 const BYTES_PER_FILE: u64 = 4096;
 
+/// The terminals of one box: the machine has some thousands for all.
+const MOST_TERMINALS: &str = "32";
+
 /// One thing in the root of a box.
 pub(crate) enum Node {
     /// A link, as it is on the host.
@@ -134,7 +137,7 @@ pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, spec: &JailSpec) -> Resu
     }
     let terminals = new_mount(
         "devpts",
-        &[("newinstance", ""), ("ptmxmode", "0666"), ("mode", "0620")],
+        &[("newinstance", ""), ("ptmxmode", "0666"), ("mode", "0620"), ("max", MOST_TERMINALS)],
         MountAttrFlags::MOUNT_ATTR_NOEXEC,
     )
     .in_stage(Stage::Mount, "/dev/pts")?;

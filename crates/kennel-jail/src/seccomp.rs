@@ -3,8 +3,9 @@
 //! The filter is a search tree over the calls' numbers. The kernel runs a new filter once for every call that there
 //! is, so a list that is searched from its beginning costs more than all else that makes a box.
 
-use crate::assembler::{assemble, finish, jump, load_argument, refuse};
+use crate::assembler::{assemble, finish, jump, load_argument, load_upper_argument, refuse};
 use crate::error::{InStage, Stage, StageError};
+use crate::spec::Network;
 use crate::sys;
 use libc::sock_filter as Instruction;
 use rustix::io::Errno;
@@ -13,12 +14,36 @@ use std::collections::BTreeMap;
 /// A compiled filter.
 pub(crate) struct Filter(Vec<Instruction>);
 
+/// What surrounds the processes behind a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Surroundings {
+    /// Namespaces of their own: other processes, their memory and their sockets are out of sight.
+    Namespaces,
+    /// The host's, with all that the user runs.
+    Host(Network),
+}
+
+impl Surroundings {
+    fn sockets(self) -> &'static [u32] {
+        match self {
+            Self::Namespaces => SOCKETS,
+            Self::Host(Network::On) => SOCKETS_OF_THE_HOST,
+            Self::Host(Network::Off) => NO_SOCKETS,
+        }
+    }
+}
+
 impl Filter {
-    /// Compiles the filter with the sockets that a box may have, and without calls that it may not make here.
-    pub(crate) fn compile(families: &'static [u32], refused: &[i64]) -> Result<Self, StageError> {
+    /// Compiles the filter for these surroundings, without calls that a box may not make on this machine.
+    pub(crate) fn compile(surroundings: Surroundings, refused: &[i64]) -> Result<Self, StageError> {
         let mut verdicts = verdicts();
+        verdicts.insert(libc::SYS_socket, Verdict::AllowOnly { argument: 0, values: surroundings.sockets() });
+        if surroundings != Surroundings::Namespaces {
+            verdicts.retain(|call, _| !SYSTEM_V.contains(call) && !ON_OTHERS.contains(call));
+            verdicts.extend(ON_ONESELF.map(|call| (call, Verdict::AllowOnly { argument: 0, values: &[0] })));
+            verdicts.insert(libc::SYS_prlimit64, Verdict::AllowLimits { oneself: true });
+        }
         verdicts.retain(|call, _| !refused.contains(call));
-        verdicts.insert(libc::SYS_socket, Verdict::AllowOnly { argument: 0, values: families });
         assemble(&verdicts, Verdict::Refuse(Errno::PERM), decide)
             .ok_or(Errno::INVAL)
             .in_stage(Stage::Seccomp, "")
@@ -51,6 +76,14 @@ enum Verdict {
         argument: u32,
         bits: u32,
     },
+    /// Pretend to set the limit on core dumps; where asked for, refuse to look at or set limits of others.
+    AllowLimits {
+        oneself: bool,
+    },
+    /// Pretend to set the limit that is named in the first argument.
+    PretendToSet {
+        limit: u32,
+    },
     /// Refuse to create a file whose mode has any of these bits; the mode counts only where something is created.
     AllowOpening {
         flags: u32,
@@ -71,6 +104,8 @@ fn verdicts() -> BTreeMap<i64, Verdict> {
         (libc::SYS_openat2, Verdict::Refuse(Errno::NOSYS)),
         (libc::SYS_openat, Verdict::AllowOpening { flags: 2, mode: 3, bits: SET_ID_BITS }),
         (libc::SYS_ioctl, Verdict::AllowBut { argument: 1, values: &REFUSED_IOCTLS }),
+        (libc::SYS_prlimit64, Verdict::AllowLimits { oneself: false }),
+        (libc::SYS_setrlimit, Verdict::PretendToSet { limit: libc::RLIMIT_CORE }),
         (libc::SYS_personality, Verdict::AllowOnly { argument: 0, values: &PERSONALITIES }),
     ]);
     let modes = [
@@ -80,10 +115,50 @@ fn verdicts() -> BTreeMap<i64, Verdict> {
         (libc::SYS_mkdirat, 2),
         (libc::SYS_mknodat, 2),
     ];
+    verdicts.extend(SCARCE.iter().map(|&call| (call, Verdict::Refuse(Errno::NOSYS))));
     verdicts.extend(modes.map(|(call, argument)| (call, Verdict::AllowWithout { argument, bits: SET_ID_BITS })));
     verdicts.extend(legacy_verdicts());
     verdicts
 }
+
+/// What the kernel has few of for all, or counts per user and not per box. Programs that know these calls can do
+/// without: they ask whether the kernel has them.
+const SCARCE: &[i64] = &[
+    libc::SYS_io_setup,
+    libc::SYS_io_destroy,
+    libc::SYS_io_submit,
+    libc::SYS_io_cancel,
+    libc::SYS_io_getevents,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_mq_timedsend,
+    libc::SYS_mq_timedreceive,
+    libc::SYS_mq_notify,
+    libc::SYS_mq_getsetattr,
+];
+
+/// System V IPC, which knows users but no paths, so that only a namespace keeps boxes and others apart.
+const SYSTEM_V: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmdt,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+];
+
+/// Calls that can mean all processes of a user at once.
+const ON_OTHERS: &[i64] = &[libc::SYS_setpriority, libc::SYS_ioprio_set];
+
+/// Calls whose first argument is a process, of which a box without a PID namespace may only mean itself.
+const ON_ONESELF: [i64; 4] =
+    [libc::SYS_sched_setaffinity, libc::SYS_sched_setparam, libc::SYS_sched_setscheduler, libc::SYS_sched_setattr];
 
 /// The flags with which opening makes a file; the second shares a bit with the one that asks for a directory.
 const CREATING: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
@@ -94,14 +169,13 @@ const SET_ID_BITS: u32 = libc::S_ISUID | libc::S_ISGID;
 
 /// The sockets of a box with namespaces. Vsock, packet, alg and the rest reach past the network namespace or are
 /// seldom-used kernel code.
-pub(crate) const SOCKETS: &[u32] =
-    &[libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+const SOCKETS: &[u32] = &[libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
 
 /// The sockets of a box on the host's own network and root, where a Unix socket could be anybody's.
-pub(crate) const SOCKETS_OF_THE_HOST: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+const SOCKETS_OF_THE_HOST: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
 
 /// The sockets of a box that is to have no network but no network namespace either.
-pub(crate) const NO_SOCKETS: &[u32] = &[libc::AF_NETLINK as u32];
+const NO_SOCKETS: &[u32] = &[libc::AF_NETLINK as u32];
 
 /// Terminals may be used, but nobody types into them for the user, or gives them another line discipline.
 #[expect(clippy::cast_possible_truncation, reason = "the kernel takes these numbers in 32 bits")]
@@ -135,7 +209,6 @@ const ALLOWED: &[i64] = &[
     libc::SYS_inotify_add_watch, libc::SYS_inotify_rm_watch, libc::SYS_memfd_create,
     libc::SYS_getxattr, libc::SYS_lgetxattr, libc::SYS_fgetxattr, libc::SYS_listxattr, libc::SYS_llistxattr, libc::SYS_flistxattr,
     libc::SYS_setxattr, libc::SYS_lsetxattr, libc::SYS_fsetxattr, libc::SYS_removexattr, libc::SYS_lremovexattr, libc::SYS_fremovexattr,
-    libc::SYS_io_setup, libc::SYS_io_destroy, libc::SYS_io_submit, libc::SYS_io_cancel, libc::SYS_io_getevents,
     // Waiting and timers.
     libc::SYS_ppoll, libc::SYS_pselect6, libc::SYS_epoll_create1, libc::SYS_epoll_ctl, libc::SYS_epoll_pwait,
     libc::SYS_epoll_pwait2, libc::SYS_eventfd2, libc::SYS_signalfd4, libc::SYS_timerfd_create, libc::SYS_timerfd_settime,
@@ -157,7 +230,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_sched_setparam, libc::SYS_sched_getscheduler, libc::SYS_sched_setscheduler, libc::SYS_sched_get_priority_max,
     libc::SYS_sched_get_priority_min, libc::SYS_sched_getattr, libc::SYS_sched_setattr, libc::SYS_sched_rr_get_interval,
     libc::SYS_getpriority, libc::SYS_setpriority, libc::SYS_ioprio_get, libc::SYS_ioprio_set, libc::SYS_getcpu,
-    libc::SYS_prctl, libc::SYS_prlimit64, libc::SYS_getrlimit, libc::SYS_setrlimit, libc::SYS_getrusage, libc::SYS_sysinfo,
+    libc::SYS_prctl, libc::SYS_getrlimit, libc::SYS_getrusage, libc::SYS_sysinfo,
     libc::SYS_uname, libc::SYS_getrandom, libc::SYS_capget, libc::SYS_capset, libc::SYS_seccomp, libc::SYS_restart_syscall,
     // Users: inside the box there is one, and no way to become another.
     libc::SYS_getuid, libc::SYS_geteuid, libc::SYS_getgid, libc::SYS_getegid, libc::SYS_getresuid, libc::SYS_getresgid,
@@ -166,13 +239,12 @@ const ALLOWED: &[i64] = &[
     // Signals.
     libc::SYS_rt_sigaction, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigpending, libc::SYS_rt_sigsuspend, libc::SYS_rt_sigtimedwait,
     libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo, libc::SYS_rt_sigreturn, libc::SYS_sigaltstack,
-    // Sockets, System V and POSIX IPC, all within the box's namespaces.
+    // Sockets and System V IPC, within the box's namespaces.
     libc::SYS_socketpair, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4, libc::SYS_connect,
     libc::SYS_getsockname, libc::SYS_getpeername, libc::SYS_getsockopt, libc::SYS_setsockopt, libc::SYS_shutdown, libc::SYS_sendto,
     libc::SYS_recvfrom, libc::SYS_sendmsg, libc::SYS_recvmsg, libc::SYS_sendmmsg, libc::SYS_recvmmsg,
     libc::SYS_shmget, libc::SYS_shmat, libc::SYS_shmdt, libc::SYS_shmctl, libc::SYS_semget, libc::SYS_semop, libc::SYS_semtimedop,
-    libc::SYS_semctl, libc::SYS_msgget, libc::SYS_msgsnd, libc::SYS_msgrcv, libc::SYS_msgctl, libc::SYS_mq_open, libc::SYS_mq_unlink,
-    libc::SYS_mq_timedsend, libc::SYS_mq_timedreceive, libc::SYS_mq_notify, libc::SYS_mq_getsetattr,
+    libc::SYS_semctl, libc::SYS_msgget, libc::SYS_msgsnd, libc::SYS_msgrcv, libc::SYS_msgctl,
     // Landlock only ever takes rights away.
     libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self,
 ];
@@ -200,6 +272,14 @@ fn legacy_verdicts() -> Vec<(i64, Verdict)> {
     Vec::new()
 }
 
+/// Ends the program with success in place of the call.
+///
+/// A crash in a box must start no program outside, and the one limit by which the kernel lets that be is not the one by
+/// which programs turn off core dumps. They are off already; who turns them off once more is told that they are.
+fn pretend() -> Instruction {
+    finish(libc::SECCOMP_RET_ERRNO)
+}
+
 fn decide(verdict: Verdict) -> Option<Vec<Instruction>> {
     let (allow, deny) = (finish(libc::SECCOMP_RET_ALLOW), refuse(Errno::PERM));
     // Compared in 32 bits because the kernel looks at no more of these arguments; a filter that did could be passed
@@ -219,6 +299,32 @@ fn decide(verdict: Verdict) -> Option<Vec<Instruction>> {
         Verdict::AllowBut { argument, values } => one_of(argument, values, deny, allow),
         Verdict::AllowWithout { argument, bits } => {
             Some(vec![load_argument(argument), jump(libc::BPF_JSET, bits, 1, 0), allow, deny])
+        }
+        Verdict::PretendToSet { limit } => {
+            Some(vec![load_argument(0), jump(libc::BPF_JEQ, limit, 1, 0), allow, pretend()])
+        }
+        Verdict::AllowLimits { oneself } => {
+            // Whose limits, which one, where the new one is, where the old one is to be put.
+            let mut program =
+                if oneself { vec![load_argument(0), jump(libc::BPF_JEQ, 0, 1, 0), deny] } else { Vec::new() };
+            program.extend([
+                load_argument(1),
+                jump(libc::BPF_JEQ, libc::RLIMIT_CORE, 1, 0),
+                allow,
+                load_argument(2),
+                jump(libc::BPF_JEQ, 0, 0, 3),
+                load_upper_argument(2),
+                jump(libc::BPF_JEQ, 0, 0, 1),
+                allow,
+                // Who also asks for the old one could not be answered.
+                load_argument(3),
+                jump(libc::BPF_JEQ, 0, 0, 3),
+                load_upper_argument(3),
+                jump(libc::BPF_JEQ, 0, 0, 1),
+                pretend(),
+                deny,
+            ]);
+            Some(program)
         }
         Verdict::AllowOpening { flags, mode, bits } => Some(vec![
             load_argument(flags),

@@ -16,6 +16,9 @@ pub const INNER_HOME: &str = "/home/kennel";
 pub struct JailSpec {
     /// Whether the box shares the host's network.
     pub network: Network,
+    /// The TCP ports that the box may connect to where it shares the host's network, and then it may listen on none;
+    /// all where nothing is said.
+    pub connect_ports: Option<Vec<u16>>,
     /// Paths of the host that the box sees beside the base system.
     pub grants: Vec<Grant>,
     /// Empty places beside those that every box has.
@@ -136,6 +139,22 @@ pub struct Walls {
     pub cpu: Hold,
     /// The version of Landlock in force as the second wall.
     pub landlock: Option<u32>,
+    /// Descriptors that a process may have open: fewer than asked for where Kennel itself may have no more.
+    pub open_files: u64,
+    /// What holds the box to the TCP ports that it may connect to.
+    pub ports: PortWall,
+}
+
+/// What holds a box to the TCP ports that it may connect to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PortWall {
+    /// Nothing needs to: it has no network of the host's, or may connect to any.
+    NotAsked,
+    /// Landlock.
+    Landlock,
+    /// Nothing: this kernel's Landlock knows no ports. Linux 6.7 or newer is needed.
+    Missing,
 }
 
 /// What holds a limit.

@@ -2,7 +2,7 @@
 
 use crate::cgroup::{Controller, Delegation};
 use crate::error::{InStage, Stage, StageError};
-use crate::spec::{Hold, Isolation, JailSpec, Limits, Wall, Walls};
+use crate::spec::{Hold, Isolation, JailSpec, Limits, Network, PortWall, Wall, Walls};
 use crate::sys::landlock_version;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -33,7 +33,46 @@ pub(crate) fn choose(spec: &JailSpec, isolation: Isolation, delegation: &Delegat
         pids: delegation.hold(Controller::Pids).unwrap_or(pids),
         cpu,
         landlock,
+        open_files: open_files(&spec.limits),
+        ports: ports(spec, landlock),
     })
+}
+
+/// The first version of Landlock that knows TCP ports.
+const LANDLOCK_WITH_PORTS: u32 = 4;
+
+/// What holds a box to the TCP ports that it may connect to.
+fn ports(spec: &JailSpec, landlock: Option<u32>) -> PortWall {
+    match (spec.network, &spec.connect_ports) {
+        (Network::On, Some(_)) if landlock >= Some(LANDLOCK_WITH_PORTS) => PortWall::Landlock,
+        (Network::On, Some(_)) => PortWall::Missing,
+        _ => PortWall::NotAsked,
+    }
+}
+
+/// Signals and timers that a box may have pending; the kernel counts them for its user as well.
+const MOST_PENDING_SIGNALS: u64 = 1024;
+/// Bytes that a process may lock into memory; for shared memory the kernel counts them for its user as well.
+const MOST_LOCKED_MEMORY: u64 = 1 << 20;
+
+/// The descriptors that a program may really have open: what it asks for, or what Kennel itself may have.
+fn open_files(limits: &Limits) -> u64 {
+    rustix::process::getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX).min(limits.open_files)
+}
+
+/// Applies to the calling process, which is about to become a program, how many descriptors it may have open.
+///
+/// Not to the init, which needs some of its own for each program that it starts.
+pub(crate) fn limit_open_files(most: u64) -> Result<(), StageError> {
+    setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: Some(most) })
+        .in_stage(Stage::Rlimit, "open files")
+}
+
+/// Lets the calling process have as many descriptors open as it ever may; programs get their own limit.
+pub(crate) fn raise_open_files() {
+    let Rlimit { maximum, .. } = rustix::process::getrlimit(Resource::Nofile);
+    // Where that is refused, it has what it had.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 /// Applies to the calling process, and so to all that it starts, the limits that no cgroup holds.
@@ -42,8 +81,11 @@ pub(crate) fn apply_rlimits(walls: &Walls, limits: &Limits) -> Result<(), StageE
         let ceiling = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX).min(value);
         setrlimit(resource, Rlimit { current: Some(ceiling), maximum: Some(ceiling) }).in_stage(Stage::Rlimit, name)
     };
-    lower(Resource::Nofile, "open files", limits.open_files)?;
-    lower(Resource::Core, "core size", 0)?;
+    // Not 0: that keeps the kernel from writing a file, but not from starting the program that it may have been told
+    // to give cores to. With this one it does neither, and the filter lets nobody change it.
+    lower(Resource::Core, "core size", 1)?;
+    lower(Resource::Sigpending, "pending signals", MOST_PENDING_SIGNALS)?;
+    lower(Resource::Memlock, "locked memory", MOST_LOCKED_MEMORY)?;
     if walls.memory == Hold::Watchdog {
         // Not the address space: Node reserves far more of that than it uses.
         lower(Resource::Data, "data", limits.memory)?;

@@ -7,7 +7,8 @@ use crate::init::{self, Init, Inside};
 use crate::owner::own_prefix;
 use crate::root;
 use crate::scratch::Scratch;
-use crate::seccomp::{Filter, NO_SOCKETS, SOCKETS, SOCKETS_OF_THE_HOST};
+use crate::seccomp::{Filter, Surroundings};
+use crate::shares::Shares;
 use crate::spec::{Isolation, JailSpec, Network};
 use crate::standing::{self, Standing};
 use crate::sys::{self, Cloned};
@@ -26,7 +27,7 @@ pub(crate) struct Workshop {
 /// Where boxes are put.
 enum Site {
     /// Into namespaces of their own.
-    Namespaces { standing: Standing, base: Base, filter: Filter },
+    Namespaces { standing: Standing, base: Base, filter: Filter, shares: Shares },
     /// Onto the host's own root, behind fences only: one filter for each network.
     Host { offline: Filter, online: Filter },
 }
@@ -44,8 +45,9 @@ impl Workshop {
         let standing = Standing::take()?;
         let base = Base::build()?;
         let delegation = Delegation::find();
-        let filter = Filter::compile(SOCKETS, &beyond_fall_backs(&delegation))?;
-        Ok(Self { site: Site::Namespaces { standing, base, filter }, delegation, prefix })
+        let filter = Filter::compile(Surroundings::Namespaces, &beyond_fall_backs(&delegation))?;
+        let shares = Shares::of_this_machine();
+        Ok(Self { site: Site::Namespaces { standing, base, filter, shares }, delegation, prefix })
     }
 
     /// Leaves the helper where it is.
@@ -53,8 +55,8 @@ impl Workshop {
         let delegation = Delegation::find();
         let refused = beyond_fall_backs(&delegation);
         let site = Site::Host {
-            offline: Filter::compile(NO_SOCKETS, &refused)?,
-            online: Filter::compile(SOCKETS_OF_THE_HOST, &refused)?,
+            offline: Filter::compile(Surroundings::Host(Network::Off), &refused)?,
+            online: Filter::compile(Surroundings::Host(Network::On), &refused)?,
         };
         Ok(Self { site, delegation, prefix: own_prefix() })
     }
@@ -74,10 +76,10 @@ impl Workshop {
         let name = format!("{}-{number}", self.prefix);
         let mut scratch = None;
         let (isolation, namespaces, inside, filter) = match &self.site {
-            Site::Namespaces { standing, base, filter } => {
+            Site::Namespaces { standing, base, filter, shares } => {
                 let base = base.nodes(spec.network)?;
                 let grants = root::open_grants(spec)?;
-                let inside = Inside::Root { base, grants, becomes_user: standing.is_root() };
+                let inside = Inside::Root { base, grants, shares: *shares, becomes_user: standing.is_root() };
                 (Isolation::Full, namespaces(spec.network), inside, filter)
             }
             Site::Host { offline, online } => {
@@ -146,7 +148,7 @@ impl Workshop {
 fn beyond_fall_backs(delegation: &Delegation) -> Vec<i64> {
     let calls: [(Controller, &[i64]); 2] = [
         (Controller::Cpu, &[libc::SYS_sched_setaffinity]),
-        (Controller::Memory, &[libc::SYS_memfd_create, libc::SYS_shmget]),
+        (Controller::Memory, &[libc::SYS_memfd_create, libc::SYS_shmget, libc::SYS_semget, libc::SYS_msgget]),
     ];
     let unheld = calls.into_iter().filter(|(controller, _)| delegation.hold(*controller).is_none());
     unheld.flat_map(|(_, calls)| calls.iter().copied()).collect()

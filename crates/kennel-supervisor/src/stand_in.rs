@@ -9,7 +9,7 @@ use kennel_box::{
     ExitReport, ExitStatus, HostView, MountRules, ProcessHandle, RunningBox, Walls,
 };
 use kennel_exec::{AttachError, Attachment, Executor, LimitsError, SessionId, StartRequest};
-use kennel_jail::{Hold, Isolation};
+use kennel_jail::{Hold, Isolation, PortWall};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::future::Future;
@@ -109,6 +109,8 @@ const NO_WALLS: Walls = Walls {
     pids: Hold::Nothing,
     cpu: Hold::Nothing,
     landlock: None,
+    open_files: u64::MAX,
+    ports: PortWall::NotAsked,
 };
 
 /// Makes a conversation of each command, whose program is the name under which it was prepared.

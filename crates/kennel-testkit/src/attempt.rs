@@ -54,7 +54,17 @@ pub enum Argument {
     BlockDevice,
     /// A set-user-id root copy of `/usr/bin/id`, visible inside the box.
     SetuidProgram,
-    /// How much a bomb asks for: processes, threads, descriptors, MiB or milliseconds.
+    /// A directory granted to the box for writing that holds a set-user-id program `program` of the caller's.
+    SetuidDirectory,
+    /// The number of a System V shared memory segment of a process outside, open to everyone by its mode.
+    SharedMemory,
+    /// The number of a System V semaphore set of a process outside, open to everyone by its mode.
+    Semaphores,
+    /// The number of a System V message queue of a process outside, open to everyone by its mode, with a message in it.
+    MessageQueue,
+    /// The name of a POSIX message queue of a process outside, open to everyone by its mode, with a message in it.
+    PosixQueue,
+    /// How much a bomb asks for: processes, threads, descriptors, MiB, milliseconds or whatever else it piles up.
     Amount,
     /// The CPU milliseconds that the box's limit allows in that time.
     CpuAllowance,

@@ -3,12 +3,13 @@
 
 mod support;
 
-use kennel_testkit::Caller;
+use kennel_testkit::{Caller, Outcome, Report};
 use std::path::{Path, PathBuf};
 use support::ground::Ground;
-use support::processes::{processes_with, unique_mark};
-use support::running::{Ran, run};
-use support::waiting::{SOON, settle};
+use support::processes::{proc_text, processes_with, unique_mark};
+use support::running::{Kept, Ran, run};
+use support::sharing::Sharing;
+use support::waiting::{PATIENCE, SOON, settle};
 
 /// Not in `/tmp`, where a fence has its scratch space.
 fn ground() -> Ground {
@@ -53,6 +54,77 @@ fn an_accepted_fence_says_so_and_holds() {
     assert_eq!(ran.out(), "fenced\nscratch\n42\n", "{}", ran.err());
     assert!(ran.err().contains("going on without namespaces, as accepted"));
     assert_eq!(std::fs::read_to_string(private).unwrap(), "secret");
+}
+
+/// The report of an attempt in a fence with the network off.
+fn attempt(ground: &Ground, arguments: &[&str]) -> Report {
+    let programs = ground.text("bin");
+    let hostile = ground.hostile().to_str().unwrap();
+    let flags = ["exec", "--accept-missing", "namespaces", "--read", &programs, "--", hostile];
+    let ran = kennel(ground, &[&flags, arguments].concat());
+    Report::parse(&ran.out()).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {ran:?}"))
+}
+
+#[test]
+fn what_other_programs_share_is_out_of_reach_of_a_fence() {
+    let ground = ground();
+    let attempts =
+        ["attach_outside_memory", "change_outside_semaphore", "take_outside_message", "take_outside_posix_message"];
+    for (index, name) in attempts.into_iter().enumerate() {
+        let mut sharing = Sharing::start(&ground);
+        let target = sharing.names[index].clone();
+        let report = attempt(&ground, &[name, &target]);
+        assert_eq!(report.outcome, Outcome::Blocked, "{report:?}");
+        assert_eq!(sharing.complaint(), None, "{name}");
+
+        // Without a box it is touched, and the process that shares it says so.
+        let mut sharing = Sharing::start(&ground);
+        let target = sharing.names[index].clone();
+        let ran = run(ground.exec_hostile(&["--engine", "host"], &[name, &target]));
+        assert_eq!(Report::parse(&ran.out()).unwrap().outcome, Outcome::Escaped, "{ran:?}");
+        assert!(sharing.complaint().is_some(), "{name}");
+    }
+}
+
+#[test]
+fn other_programs_of_the_user_are_out_of_reach_of_a_fence() {
+    let ground = ground();
+    let mut other = Kept::start(ground.command(["sleep", "300"]));
+    let pid = other.pid().to_string();
+    let started = || (!proc_text(other.pid(), "cmdline").starts_with("sleep")).then(|| "no sleep".to_owned());
+    settle(PATIENCE, started).unwrap();
+    for name in [
+        "read_outside_environment",
+        "read_outside_memory",
+        "trace_outside",
+        "vm_read_outside",
+        "probe_outside",
+        "terminate_outside",
+        "limit_outside",
+        "change_limit_outside",
+        "renice_outside",
+        "pin_outside",
+        "reschedule_outside",
+        "io_priority_outside",
+        "take_descriptor_of_outside",
+    ] {
+        let report = attempt(&ground, &[name, &pid]);
+        assert_eq!(report.outcome, Outcome::Blocked, "{report:?}");
+    }
+    assert!(other.lives());
+    for name in ["change_limit_outside", "renice_outside", "pin_outside", "reschedule_outside", "io_priority_outside"] {
+        let ran = run(ground.exec_hostile(&["--engine", "host"], &[name, &pid]));
+        assert_eq!(Report::parse(&ran.out()).unwrap().outcome, Outcome::Escaped, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_fence_takes_nothing_that_the_machine_has_few_of() {
+    let ground = ground();
+    for arguments in [&["aio_context"][..], &["terminal_bomb", "4"], &["message_queue_bomb", "1"]] {
+        let report = attempt(&ground, arguments);
+        assert_eq!(report.outcome, Outcome::Blocked, "{report:?}");
+    }
 }
 
 #[test]

@@ -6,9 +6,11 @@
 mod support;
 
 use kennel_testkit::{Caller, Outcome, Report};
+use std::ffi::OsString;
+use std::process::Stdio;
 use support::caller::callers;
 use support::ground::Ground;
-use support::running::{Ran, run};
+use support::running::{Ran, Running, run};
 use support::{alone, announce};
 
 const SIGABRT: i32 = 6;
@@ -192,6 +194,101 @@ fn a_program_that_ends_by_itself_is_not_explained() {
             let ran = run(ground.exec(&[], &["sh", "-c", script]));
             assert_eq!(ran.code, Some(code), "as {caller:?}: {ran:?}");
             assert_eq!(ran.err(), "", "as {caller:?}: {script}");
+        }
+    });
+}
+
+/// What the machine or the user has few of, and how much of it a hostile program asks for.
+const SCARCE: [[&str; 2]; 4] =
+    [["inotify_bomb", "64"], ["terminal_bomb", "200"], ["pending_signal_bomb", "4096"], ["message_queue_bomb", "5"]];
+
+#[test]
+fn a_box_takes_little_of_what_is_counted_per_user_or_machine() {
+    for_each_caller(|ground, caller| {
+        for arguments in SCARCE {
+            bomb(ground, &[], &arguments);
+        }
+        bomb(ground, &[], &["aio_context"]);
+        let files = "cat /proc/sys/user/max_inotify_watches /proc/sys/user/max_user_namespaces";
+        let values = ground.sh(&[], files).fine();
+        let values: Vec<u64> = values.lines().map(|line| line.parse().unwrap()).collect();
+        let watches = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").unwrap();
+        assert!(values[0] <= watches.trim().parse::<u64>().unwrap() / 2, "as {caller:?}: {values:?}");
+        assert_eq!(values[1], 0, "as {caller:?}");
+    });
+}
+
+#[test]
+fn a_program_with_few_inotify_instances_and_terminals_runs_as_ever() {
+    for_each_caller(|ground, caller| {
+        assert_eq!(bomb_reached(ground, &["inotify_bomb", "4"]), Outcome::Escaped, "as {caller:?}");
+        assert_eq!(bomb_reached(ground, &["terminal_bomb", "16"]), Outcome::Escaped, "as {caller:?}");
+    });
+}
+
+fn bomb_reached(ground: &Ground, arguments: &[&str]) -> Outcome {
+    let ran = run(ground.exec_hostile(&[], arguments));
+    Report::parse(&ran.out()).unwrap_or_else(|error| panic!("{error}: {ran:?}")).outcome
+}
+
+/// Holds all that it gets of everything until its input ends.
+const GREEDY: &str = "
+import ctypes, os, pty, signal, sys
+libc = ctypes.CDLL(None)
+held = []
+def take(get, most):
+    for _ in range(most):
+        try:
+            got = get()
+        except OSError:
+            return
+        if isinstance(got, int) and got < 0:
+            return
+        held.append(got)
+signal.pthread_sigmask(signal.SIG_BLOCK, [40])
+take(lambda: libc.inotify_init(), 400)
+take(lambda: os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY), 200)
+context = (ctypes.c_ulong * 100)()
+take(lambda: libc.syscall(206, 1000, ctypes.byref(context, 8 * len(held))) if len(held) < 99 else -1, 99)
+take(lambda: -1 if libc.sigqueue(os.getpid(), 40, None) else 0, 200000)
+print('full', flush=True)
+sys.stdin.read()
+";
+
+#[test]
+fn the_user_has_enough_left_beside_boxes_that_take_all_they_can() {
+    for_each_caller(|ground, caller| {
+        let greedy = |_| {
+            let mut command = ground.exec(&[], &["/usr/bin/python3", "-c", GREEDY]);
+            command.stdin(Stdio::piped());
+            Running::start(command)
+        };
+        let mut boxes: Vec<_> = (0..4).map(greedy).collect();
+        boxes.iter_mut().for_each(|running| running.wait_for("full"));
+        // As the same user, outside.
+        for arguments in [["inotify_bomb", "16"], ["terminal_bomb", "16"], ["pending_signal_bomb", "2000"]] {
+            let hostile = ground.hostile().to_str().unwrap();
+            let ran = run(ground.command([hostile, arguments[0], arguments[1]]));
+            assert_eq!(Report::parse(&ran.out()).unwrap().outcome, Outcome::Escaped, "as {caller:?}: {ran:?}");
+        }
+        let ran = run(ground.command([ground.hostile().as_os_str(), "aio_context".as_ref()]));
+        assert_eq!(Report::parse(&ran.out()).unwrap().outcome, Outcome::Escaped, "as {caller:?}: {ran:?}");
+        drop(boxes);
+    });
+}
+
+#[test]
+fn a_box_starts_with_as_many_open_files_as_the_caller_may_have() {
+    for_each_caller(|ground, caller| {
+        for allowed in [256, 64] {
+            let script = format!("ulimit -n {allowed}; exec \"$@\"");
+            let mut words: Vec<OsString> = ["sh", "-c", &script, "sh"].map(Into::into).to_vec();
+            words.extend(ground.exec_words(["--verbose"]));
+            words.extend(["sh", "-c", "ulimit -n; ulimit -Hn"].map(Into::into));
+            let ran = run(ground.command(words));
+            assert_eq!(ran.fine(), format!("{allowed}\n{allowed}\n"), "as {caller:?}: {ran:?}");
+            let told = format!("{allowed} open files (the hard limit here; 1024 asked for)");
+            assert!(ran.err().contains(&told), "as {caller:?}: {ran:?}");
         }
     });
 }

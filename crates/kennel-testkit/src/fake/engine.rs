@@ -5,7 +5,7 @@ use kennel_box::{
     BoxError, BoxPlan, BoxProcess, BoxSpec, Capabilities, Command, Engine, EngineFuture, EngineKind, ExitCause,
     ExitReport, ExitStatus, HostView, MountRules, ProcessHandle, RunningBox, Walls,
 };
-use kennel_jail::{Hold, Isolation};
+use kennel_jail::{Hold, Isolation, PortWall};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,6 +25,8 @@ const NO_WALLS: Walls = Walls {
     pids: Hold::Nothing,
     cpu: Hold::Nothing,
     landlock: None,
+    open_files: u64::MAX,
+    ports: PortWall::NotAsked,
 };
 
 type Script = dyn Fn(Child) -> Pin<Box<dyn Future<Output = ExitReport> + Send>> + Send + Sync;

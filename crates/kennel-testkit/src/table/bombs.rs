@@ -15,6 +15,13 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     )
     .needs(&[Amount]),
     Attempt::new("descriptor_bomb", "holds that many open descriptors").needs(&[Amount]),
+    Attempt::new("inotify_bomb", "holds that many inotify instances, which the kernel counts per user")
+        .needs(&[Amount]),
+    Attempt::new("terminal_bomb", "holds that many pseudo terminals, of which the machine has few").needs(&[Amount]),
+    Attempt::new("pending_signal_bomb", "leaves that many signals pending, which the kernel counts per user")
+        .needs(&[Amount]),
+    Attempt::new("message_queue_bomb", "holds that many POSIX message queues, whose bytes the kernel counts per user")
+        .needs(&[Amount]),
     Attempt::new("disk_bomb", "holds that many MiB in a file").needs(&[WritableDirectory, Amount]),
     Attempt::new("cpu_bomb", "burns for that many milliseconds in two threads to get more CPU than allowed")
         .needs(&[Amount, CpuAllowance]),

@@ -36,6 +36,7 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
         refusing: (1, i64::MAX),
         reason: "kernel.io_uring_disabled is set",
     }),
+    Attempt::new("aio_context", "makes an AIO context, of which the machine has few"),
     Attempt::new("userfaultfd", "makes a userfaultfd for user mode"),
     Attempt::new("kexec_load", "passes the permission check of kexec_load").nobody(NO_KEXEC),
     Attempt::new("kexec_file_load", "passes the permission check of kexec_file_load").nobody(NO_KEXEC),

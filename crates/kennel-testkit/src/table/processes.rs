@@ -1,7 +1,7 @@
 //! Attempts on other processes, on the process's own privileges, its terminal and its descriptors.
 
 use super::YAMA;
-use crate::attempt::Argument::{OutsidePid, SetuidProgram};
+use crate::attempt::Argument::{MessageQueue, OutsidePid, PosixQueue, Semaphores, SetuidProgram, SharedMemory};
 use crate::attempt::{Attempt, Setting, Sysctl};
 
 const INIT_OF_ROOT: &str = "init belongs to root";
@@ -16,6 +16,18 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     Attempt::new("probe_outside", "sends signal 0 to an outside process").needs(&[OutsidePid]),
     Attempt::new("terminate_outside", "sends SIGTERM to an outside process").needs(&[OutsidePid]),
     Attempt::new("limit_outside", "reads an outside process's limits by prlimit").needs(&[OutsidePid]),
+    Attempt::new("change_limit_outside", "sets a limit of an outside process by prlimit").needs(&[OutsidePid]),
+    Attempt::new("renice_outside", "sets the priority of an outside process").needs(&[OutsidePid]),
+    Attempt::new("pin_outside", "pins an outside process to a processor").needs(&[OutsidePid]),
+    Attempt::new("reschedule_outside", "sets the scheduling policy of an outside process").needs(&[OutsidePid]),
+    Attempt::new("io_priority_outside", "sets the I/O priority of an outside process").needs(&[OutsidePid]),
+    Attempt::new("attach_outside_memory", "writes to a System V memory segment of an outside process")
+        .needs(&[SharedMemory]),
+    Attempt::new("change_outside_semaphore", "sets a System V semaphore of an outside process").needs(&[Semaphores]),
+    Attempt::new("take_outside_message", "takes a message from a System V queue of an outside process")
+        .needs(&[MessageQueue]),
+    Attempt::new("take_outside_posix_message", "takes a message from a POSIX queue of an outside process")
+        .needs(&[PosixQueue]),
     Attempt::new("take_descriptor_of_init", "takes a descriptor of process 1 by pidfd_getfd")
         .setting(Setting::OwnInit)
         .only_root(INIT_OF_ROOT),

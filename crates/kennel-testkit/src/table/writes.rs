@@ -1,6 +1,8 @@
 //! Attempts to write outside the granted paths, or to what is granted read-only.
 
-use crate::attempt::Argument::{OutsideDirectory, OutsideFile, ReadOnlyDirectory, ReadOnlyFile, WritableDirectory};
+use crate::attempt::Argument::{
+    OutsideDirectory, OutsideFile, ReadOnlyDirectory, ReadOnlyFile, SetuidDirectory, WritableDirectory,
+};
 use crate::attempt::{Attempt, Setting};
 
 const ROOT_DIRECTORY: &str = "the directory belongs to root";
@@ -24,6 +26,8 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
         .setting(Setting::DirectoryOnStdin),
     Attempt::new("leave_setuid_program", "leaves a set-user-id file in a writable directory, for others to execute")
         .needs(&[WritableDirectory]),
+    Attempt::new("rewrite_setuid_program", "rewrites a set-user-id program by a shared mapping, which keeps the bit")
+        .needs(&[SetuidDirectory]),
     Attempt::new("write_by_descriptor_reopen", "reopens a read-only file for writing through /proc/self/fd")
         .needs(&[ReadOnlyFile]),
     Attempt::new("write_by_hard_link", "links a read-only file into a writable directory and writes")

@@ -175,6 +175,13 @@ fn describe(plan: &BoxPlan, walls: &Walls) {
         eprintln!("kennel: {access} {} at {}", grant.source.display(), grant.target.display());
     }
     let landlock = walls.landlock.map_or_else(|| "absent".to_owned(), |version| format!("version {version}"));
+    for notice in &plan.notices {
+        eprintln!("kennel: {notice}");
+    }
+    if walls.open_files < plan.limits.open_files {
+        let (has, asked) = (walls.open_files, plan.limits.open_files);
+        eprintln!("kennel: {has} open files (the hard limit here; {asked} asked for); raise `ulimit -Hn`");
+    }
     eprintln!(
         "kennel: memory {} MiB by {}; {} processes by {}; {} processors by {}; Landlock {landlock}",
         plan.limits.memory >> 20,

@@ -120,6 +120,9 @@ impl ServerLauncher {
             hint: error.hint(),
             ..failure(Phase::CreateBox, error.to_string(), Permanence::Permanent)
         })?;
+        for notice in &plan.notices {
+            self.console.say("notice", notice, json!({}));
+        }
         let Runnable { program, args, env, .. } = run;
         let command = Command { program, args, env, ..Command::default() };
         let request = StartRequest { plan: Arc::new(plan), command };

@@ -177,6 +177,10 @@ fn judge_box(attempt: &Attempt, ran: &Ran, report: Option<&Report>, complaints: 
         (Setting::FileOnStdin, Some(Report { outcome: Outcome::NotPossibleHere, detail, .. })) => {
             return Verdict::Right(detail.clone());
         }
+        // There is no box with a program that it could rewrite so.
+        (_, None) if attempt.arguments.contains(&Argument::SetuidDirectory) && ran.err().contains("set-user-id") => {
+            return Verdict::Right("refused".to_owned());
+        }
         (Setting::DirectoryOnStdin, None) if ran.err().contains("standard input is a directory") => {
             return Verdict::Right("refused".to_owned());
         }

@@ -5,6 +5,7 @@ use crate::support::ground::Ground;
 use crate::support::processes::proc_text;
 use crate::support::programs::copy;
 use crate::support::running::Kept;
+use crate::support::sharing::Sharing;
 use crate::support::waiting::{PATIENCE, settle};
 use crate::witness::{Echo, Witness};
 use kennel_testkit::{Argument, Attempt, Caller, Setting};
@@ -119,6 +120,19 @@ impl Scene {
             }
             Argument::BlockDevice => block_device().ok_or("this machine has no block device")?.into(),
             Argument::SetuidProgram => self.setuid_program()?.into(),
+            Argument::SetuidDirectory => {
+                let directory = self.make_directory("programs");
+                let program = directory.join("program");
+                make_file(self.caller, &program, "#!/bin/sh\n", 0o755);
+                // Now that it has its owner: a new one would take the bit away.
+                fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
+                self.flags.extend(["--write".into(), directory.clone().into()]);
+                directory.into()
+            }
+            Argument::SharedMemory => self.shared(ground, 0),
+            Argument::Semaphores => self.shared(ground, 1),
+            Argument::MessageQueue => self.shared(ground, 2),
+            Argument::PosixQueue => self.shared(ground, 3),
             Argument::Amount | Argument::CpuAllowance => unreachable!("given by the bomb"),
         })
     }
@@ -141,6 +155,14 @@ impl Scene {
         self.flags.extend(["--read".into(), readable.clone().into()]);
         self.witnesses.push(Witness::of_files(&readable));
         readable
+    }
+
+    /// One of the things that a process outside shares, all of which it looks at again in the end.
+    fn shared(&mut self, ground: &Ground, index: usize) -> OsString {
+        let sharing = Sharing::start(ground);
+        let name = sharing.names[index].clone();
+        self.witnesses.push(Witness::Sharing(sharing));
+        name.into()
     }
 
     fn outside_process(&mut self, ground: &Ground) -> u32 {
@@ -177,6 +199,11 @@ fn bomb(name: &str, caller: Caller) -> (&'static [&'static str], &'static [u32])
         ("fork_bomb" | "thread_bomb", _) => (&["--pids", "20"], &[200]),
         ("memory_bomb" | "shared_memory_bomb", _) => (&["--memory", "64M"], &[256]),
         ("descriptor_bomb", _) => (&[], &[2000]),
+        // Far more than a box gets, and far less than what would be missed outside.
+        ("inotify_bomb", _) => (&[], &[64]),
+        ("terminal_bomb", _) => (&[], &[200]),
+        ("pending_signal_bomb", _) => (&[], &[4096]),
+        ("message_queue_bomb", _) => (&[], &[5]),
         ("disk_bomb", _) => (&["--tmp-size", "16M"], &[64]),
         // With some room for the kernel's accounting; two threads without a box get far more.
         ("cpu_bomb", Caller::Root) => (&["--cpus", "0.5"], &[1500, 1000]),

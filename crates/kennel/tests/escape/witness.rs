@@ -1,6 +1,7 @@
 //! Witnesses outside of the box: they tell what happened to the targets, whatever the hostile program reports.
 
 use crate::support::running::Kept;
+use crate::support::sharing::Sharing;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
@@ -26,6 +27,8 @@ pub(crate) enum Witness {
     Tcp(TcpListener),
     Unix(UnixListener),
     Udp(Echo),
+    /// A process whose memory, semaphores and messages must stay as they are.
+    Sharing(Sharing),
 }
 
 /// What of a file must not change.
@@ -71,6 +74,7 @@ impl Witness {
             Self::Process(process) => (!process.lives()).then(|| "the outside process was ended".to_owned()),
             Self::Tcp(listener) => listener.accept().is_ok().then(|| "there was a TCP connection".to_owned()),
             Self::Unix(listener) => listener.accept().is_ok().then(|| "there was a Unix connection".to_owned()),
+            Self::Sharing(sharing) => sharing.complaint(),
             Self::Udp(echo) => (echo.heard() > 0).then(|| "there was a UDP packet".to_owned()),
         }
     }

@@ -1,11 +1,12 @@
 //! What `--read` and `--write` give: exactly that, and nothing around it.
 
-use crate::support::caller::{callers, myself};
-use crate::support::ground::Ground;
+use crate::support::caller::{callers, make_file, myself, needs_root};
+use crate::support::ground::{Ground, SYSTEM_PATH};
 use crate::support::running::run;
+use kennel_testkit::Caller;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 #[test]
 fn a_path_to_read_cannot_be_changed() {
@@ -167,5 +168,63 @@ fn spaces_quotes_and_line_breaks_in_names_are_no_problem() {
             "content\n",
             "{name}"
         );
+    }
+}
+
+#[test]
+fn a_path_with_a_set_user_id_program_is_not_granted_for_writing() {
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("work/tree");
+        ground.make_directory("work/tree/deep");
+        let tool = ground.make_file("work/tree/deep/tool", "#!/bin/sh\n", 0o755);
+        let tree = ground.text("work/tree");
+        ground.sh(&["--write", "tree"], &format!("echo >> {tree}/deep/tool")).fine();
+        for mode in [0o4755, 0o2755] {
+            fs::set_permissions(&tool, fs::Permissions::from_mode(mode)).unwrap();
+            for grant in ["tree", "tree/deep", "tree/deep/tool"] {
+                let ran = ground.sh(&["--write", grant], "true");
+                assert_eq!((ran.code, ran.out().as_str()), (Some(125), ""), "{caller:?} {grant}: {}", ran.err());
+                let cure = format!("chmod ug-s {}", tool.display());
+                assert!(ran.err().contains(&cure), "{caller:?} {grant}: {}", ran.err());
+            }
+            // It may be read and run, where it gains nothing, and it may lie beside what is written.
+            ground.make_directory("work/tree/beside");
+            ground
+                .sh(
+                    &["--read", "tree", "--write", "tree/beside"],
+                    &format!("{tree}/deep/tool && touch {tree}/beside/x"),
+                )
+                .fine();
+        }
+        fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+        ground.sh(&["--write", "tree"], "true").fine();
+    }
+}
+
+#[test]
+fn a_set_user_id_program_that_the_box_cannot_write_is_in_nobodys_way() {
+    if !needs_root("a set-user-id program of another user") {
+        return;
+    }
+    let ground = Ground::new(Caller::User);
+    make_file(Caller::Root, &ground.path("work/tool"), "#!/bin/sh\n", 0o4755);
+    ground.sh(&["--write", "."], "test -u tool && touch file").fine();
+}
+
+#[test]
+fn a_project_on_the_path_shows_only_its_programs() {
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        for name in ["work/project", "work/project/bin", "work/project/src"] {
+            ground.make_directory(name);
+        }
+        ground.make_file("work/project/bin/python3", "#!/bin/sh\necho mine\n", 0o755);
+        ground.make_file("work/project/.env", "secret\n", 0o644);
+        let project = ground.text("work/project");
+        let mut command = ground.exec(&[], &["sh", "-c", &format!("python3; ls -a {project}; cat {project}/.env")]);
+        command.env("PATH", format!("{project}/bin:{SYSTEM_PATH}")).current_dir("/");
+        let ran = run(command);
+        assert_eq!(ran.out(), "mine\n.\n..\nbin\n", "{caller:?}: {}", ran.err());
     }
 }

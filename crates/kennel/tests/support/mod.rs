@@ -11,6 +11,7 @@ pub(crate) mod leftovers;
 pub(crate) mod processes;
 pub(crate) mod programs;
 pub(crate) mod running;
+pub(crate) mod sharing;
 pub(crate) mod terminal;
 pub(crate) mod waiting;
 

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::contain::fork;
+use crate::ipc;
 use crate::namespaces::i386_getpid;
 
 const MEBIBYTE: usize = 1 << 20;
@@ -20,7 +21,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
         ["hold_memory", amount] => hold_memory(amount),
         ["fork_forever"] => fork_forever(),
-        _ => super::usage("acts: forbidden_call | hold_memory MIB | fork_forever"),
+        ["share"] => ipc::share(),
+        ["crash"] => std::process::abort(),
+        _ => super::usage("acts: forbidden_call | hold_memory MIB | fork_forever | share | crash"),
     }
 }
 

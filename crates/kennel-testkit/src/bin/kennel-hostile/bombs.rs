@@ -1,8 +1,10 @@
 //! Resource bombs: each asks for an amount, tells how far it came, and gives everything back.
 
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,6 +23,10 @@ pub(crate) const RUNNERS: &[(&str, Runner)] = &[
     ("memory_bomb", memory_bomb),
     ("shared_memory_bomb", shared_memory_bomb),
     ("descriptor_bomb", descriptor_bomb),
+    ("inotify_bomb", inotify_bomb),
+    ("terminal_bomb", terminal_bomb),
+    ("pending_signal_bomb", pending_signal_bomb),
+    ("message_queue_bomb", message_queue_bomb),
     ("disk_bomb", disk_bomb),
     ("cpu_bomb", cpu_bomb),
     ("core_dump", core_dump),
@@ -117,6 +123,54 @@ fn descriptor_bomb(scene: &Scene) -> Verdict {
     let asked = scene.number(0)?;
     let (copies, stopped_by): (Vec<OwnedFd>, _) = pile(asked, || io::stderr().as_fd().try_clone_to_owned());
     Ok(judge(asked, copies.len() as u64, stopped_by.as_ref()))
+}
+
+fn inotify_bomb(scene: &Scene) -> Verdict {
+    let asked = scene.number(0)?;
+    let (instances, stopped_by) = pile(asked, || call_for_descriptor(libc::SYS_inotify_init1, [Argument::Number(0)]));
+    Ok(judge(asked, instances.len() as u64, stopped_by.as_ref()))
+}
+
+fn terminal_bomb(scene: &Scene) -> Verdict {
+    let asked = scene.number(0)?;
+    let open = || fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open("/dev/ptmx");
+    let (terminals, stopped_by) = pile(asked, open);
+    Ok(judge(asked, terminals.len() as u64, stopped_by.as_ref()))
+}
+
+/// The signals are blocked, stay pending, and are gone with the process.
+fn pending_signal_bomb(scene: &Scene) -> Verdict {
+    let asked = scene.number(0)?;
+    let blocked_set = [1_u64 << (PENDING_SIGNAL - 1)];
+    let arguments =
+        [Argument::Number(libc::SIG_BLOCK.into()), Argument::Words(&blocked_set), Argument::Null, Argument::Number(8)];
+    call(libc::SYS_rt_sigprocmask, arguments).setup("block the signal")?;
+    let own = i64::from(std::process::id());
+    // Number, error and origin; the rest is for the receiver.
+    let mut information = [0_u64; 16];
+    information[0] = PENDING_SIGNAL;
+    information[1] = u64::from(libc::SI_QUEUE.cast_unsigned());
+    let (queued, stopped_by) = pile(asked, || {
+        let arguments =
+            [Argument::Number(own), Argument::Number(PENDING_SIGNAL.cast_signed()), Argument::Words(&information)];
+        call(libc::SYS_rt_sigqueueinfo, arguments)
+    });
+    Ok(judge(asked, queued.len() as u64, stopped_by.as_ref()))
+}
+
+/// A real-time signal: each of those that are sent is kept.
+const PENDING_SIGNAL: u64 = 40;
+
+/// The names are taken away at once; the queues end with their descriptors.
+fn message_queue_bomb(scene: &Scene) -> Verdict {
+    let asked = scene.number(0)?;
+    let mut number = 0;
+    let (queues, stopped_by) = pile(asked, || {
+        number += 1;
+        let name = CString::new(format!("kennel-hostile-{}-{number}", std::process::id()))?;
+        crate::ipc::make_queue(&name).inspect(|_| drop(crate::ipc::remove_queue(&name)))
+    });
+    Ok(judge(asked, queues.len() as u64, stopped_by.as_ref()))
 }
 
 /// The file has no name any more when it grows, so that nothing is left behind in any case.

@@ -17,6 +17,7 @@ pub(crate) const RUNNERS: &[(&str, Runner)] = &[
     ("bpf", bpf),
     ("perf_event_open", perf_event_open),
     ("io_uring_setup", io_uring_setup),
+    ("aio_context", aio_context),
     ("userfaultfd", userfaultfd),
     ("name_to_handle", name_to_handle),
     ("open_by_handle", open_by_handle),
@@ -69,6 +70,12 @@ fn perf_event_open(_: &Scene) -> Verdict {
 fn io_uring_setup(_: &Scene) -> Verdict {
     let mut parameters = [0; 15];
     gate(call(libc::SYS_io_uring_setup, [Number(1), FillWords(&mut parameters)]), &[])
+}
+
+/// One event in flight at most; the context ends with the process.
+fn aio_context(_: &Scene) -> Verdict {
+    let mut context = [0];
+    gate(call(libc::SYS_io_setup, [Number(1), FillWords(&mut context)]), &[])
 }
 
 fn userfaultfd(_: &Scene) -> Verdict {

@@ -12,6 +12,7 @@ mod devices;
 mod errno;
 mod finding;
 mod granted;
+mod ipc;
 mod kernel;
 mod machine;
 mod mounts;
@@ -48,6 +49,7 @@ fn runners() -> impl Iterator<Item = &'static (&'static str, Runner)> {
         granted::RUNNERS,
         processes::RUNNERS,
         outside::RUNNERS,
+        ipc::RUNNERS,
         privileges::RUNNERS,
         terminal::RUNNERS,
         mounts::RUNNERS,

@@ -14,6 +14,11 @@ pub(crate) const RUNNERS: &[(&str, Runner)] = &[
     ("probe_outside", |scene| signal(scene, 0)),
     ("terminate_outside", |scene| signal(scene, libc::SIGTERM)),
     ("limit_outside", limit_outside),
+    ("change_limit_outside", change_limit_outside),
+    ("renice_outside", renice_outside),
+    ("pin_outside", pin_outside),
+    ("reschedule_outside", reschedule_outside),
+    ("io_priority_outside", io_priority_outside),
     ("take_descriptor_of_outside", |scene| take_descriptor(scene.number(0)?)),
     ("advise_outside", advise_outside),
     ("enter_outside_network", enter_outside_network),
@@ -47,6 +52,71 @@ fn signal(scene: &Scene, number: i32) -> Verdict {
     let process: u32 = scene.number(0)?;
     call(libc::SYS_kill, [Argument::Number(process.into()), Argument::Number(number.into())])?;
     Ok(escaped(format!("sent signal {number} to process {process}")))
+}
+
+/// To the limit that it has already: the same permission, no damage.
+fn change_limit_outside(scene: &Scene) -> Verdict {
+    let process: u32 = scene.number(0)?;
+    let mut limit = [0; 2];
+    // Where the limit cannot be read, one that can only be a rise is tried.
+    let arguments = [
+        Argument::Number(process.into()),
+        Argument::Number(libc::RLIMIT_NOFILE.into()),
+        Argument::Null,
+        Argument::FillWords(&mut limit),
+    ];
+    if call(libc::SYS_prlimit64, arguments).is_err() {
+        limit = [1 << 20; 2];
+    }
+    let arguments = [
+        Argument::Number(process.into()),
+        Argument::Number(libc::RLIMIT_NOFILE.into()),
+        Argument::Words(&limit),
+        Argument::Null,
+    ];
+    gate(call(libc::SYS_prlimit64, arguments), &[])
+}
+
+/// To the lowest priority: the outside process does nothing anyway.
+fn renice_outside(scene: &Scene) -> Verdict {
+    let process: u32 = scene.number(0)?;
+    let which = i64::from(libc::PRIO_PROCESS);
+    gate(
+        call(libc::SYS_setpriority, [Argument::Number(which), Argument::Number(process.into()), Argument::Number(19)]),
+        &[],
+    )
+}
+
+/// To all processors that there may be: the kernel takes those that there are.
+fn pin_outside(scene: &Scene) -> Verdict {
+    let process: u32 = scene.number(0)?;
+    let all = [u64::MAX; 16];
+    let arguments = [Argument::Number(process.into()), Argument::Number(128), Argument::Words(&all)];
+    gate(call(libc::SYS_sched_setaffinity, arguments), &[])
+}
+
+/// To the policy for processes that want little.
+fn reschedule_outside(scene: &Scene) -> Verdict {
+    let process: u32 = scene.number(0)?;
+    let policy = i64::from(libc::SCHED_BATCH);
+    let priority = [0];
+    gate(
+        call(
+            libc::SYS_sched_setscheduler,
+            [Argument::Number(process.into()), Argument::Number(policy), Argument::Words(&priority)],
+        ),
+        &[],
+    )
+}
+
+/// To the best-effort class in its lowest place.
+fn io_priority_outside(scene: &Scene) -> Verdict {
+    const WHO_PROCESS: i64 = 1;
+    const BEST_EFFORT_LAST: i64 = 2 << 13 | 7;
+    let process: u32 = scene.number(0)?;
+    let arguments =
+        [Argument::Number(WHO_PROCESS), Argument::Number(process.into()), Argument::Number(BEST_EFFORT_LAST)];
+    gate(call(libc::SYS_ioprio_set, arguments), &[])
 }
 
 fn limit_outside(scene: &Scene) -> Verdict {

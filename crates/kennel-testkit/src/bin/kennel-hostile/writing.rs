@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,7 @@ pub(crate) const RUNNERS: &[(&str, Runner)] = &[
     ("read_by_stdin_directory", |_| Ok(read_some(&stdin_directory()?.join("file"))?)),
     ("chmod_by_stdin_directory", |_| Ok(change_mode(&stdin_directory()?.join("file"))?)),
     ("leave_setuid_program", leave_setuid_program),
+    ("rewrite_setuid_program", rewrite_setuid_program),
     ("rename_out", rename_out),
     ("hard_link_outside", hard_link_outside),
     ("write_usr_bin", |_| create_in(Path::new("/usr/bin"))),
@@ -127,6 +128,37 @@ fn leave_setuid_program(scene: &Scene) -> Verdict {
     }
     changed?;
     Ok(blocked("the bit was not kept"))
+}
+
+/// Writing to the file would take the bit away; what is written to a shared mapping does not.
+fn rewrite_setuid_program(scene: &Scene) -> Verdict {
+    const MARK: u8 = b'!';
+    let path = scene.path(0)?.join("program");
+    let before = fs::metadata(&path).setup("look at the program")?;
+    if before.mode() & 0o4000 == 0 {
+        return Ok(not_possible("the program is not set-user-id"));
+    }
+    let file = OpenOptions::new().read(true).write(true).open(&path)?;
+    // SAFETY: a new mapping of one page of a file that is at least that long; it is written once and taken down.
+    unsafe {
+        let place = libc::mmap(
+            std::ptr::null_mut(),
+            1,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        );
+        if place == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error().into());
+        }
+        place.cast::<u8>().write_volatile(MARK);
+        libc::msync(place, 1, libc::MS_SYNC);
+        libc::munmap(place, 1);
+    }
+    let changed = fs::read(&path).setup("read the program")?.first() == Some(&MARK);
+    let kept = fs::metadata(&path).setup("look at the program")?.mode() & 0o4000 != 0;
+    Ok(if changed && kept { escaped("changed, and still set-user-id") } else { blocked("the bit was not kept") })
 }
 
 fn rename_out(scene: &Scene) -> Verdict {
