@@ -20,6 +20,7 @@ mod installed;
 mod manifest;
 mod npm;
 mod output;
+mod ports;
 mod programs;
 mod python;
 mod secrets;

@@ -2,6 +2,7 @@
 
 use crate::error::{Hint, InstallError};
 use crate::output::{Observer, hint};
+use crate::ports;
 use crate::settings::{BOX_HOME, RegistrySettings};
 use crate::staging::{blocking, remove};
 use kennel_box::{
@@ -113,6 +114,7 @@ impl Job<'_> {
             engine: self.engine.kind(),
             profile: Profile::Default,
             network: Some(Network::On),
+            connect_ports: Some(ports::allowed(settings, &self.package)),
             mounts,
             workdir: Some(final_tree.clone()),
             cpus: u32::try_from(processors).ok().map(f64::from),

@@ -29,6 +29,10 @@ const TESTS: &[Test] = &[
     ("an_install_ends_with_its_budget", atomic::an_install_ends_with_its_budget),
     ("a_dropped_install_leaves_the_store_as_it_was", atomic::a_dropped_install_leaves_the_store_as_it_was),
     ("credentials_reach_the_download_and_nothing_else", secrets::credentials_reach_the_download_and_nothing_else),
+    (
+        "an_install_step_reaches_no_other_port_of_this_machine",
+        secrets::an_install_step_reaches_no_other_port_of_this_machine,
+    ),
     ("the_installer_sees_nothing_else_of_the_user", secrets::the_installer_sees_nothing_else_of_the_user),
 ];
 

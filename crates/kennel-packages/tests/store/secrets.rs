@@ -53,6 +53,38 @@ pub(crate) fn credentials_reach_the_download_and_nothing_else() {
     assert!(!text.contains(TOKEN) && !text.contains("an0ther-t0k3n-value"), "{text}");
 }
 
+/// Tries to connect to ports of this machine, each by its name, and writes down what came of it.
+const CONNECT: &str = "
+const fs = require('fs'), net = require('net'), seen = {};
+const ports = PORTS;
+for (const [name, port] of Object.entries(ports)) {
+    const socket = net.connect(port, '127.0.0.1');
+    const done = what => { seen[name] = what; fs.writeFileSync('seen.json', JSON.stringify(seen)); socket.destroy(); };
+    socket.on('connect', () => done('connected'));
+    socket.on('error', error => done(error.code));
+}
+const listener = net.createServer();
+const told = what => { seen.listen = what; fs.writeFileSync('seen.json', JSON.stringify(seen)); listener.close(); };
+listener.on('error', error => told(error.code));
+listener.listen(0, '127.0.0.1', () => told('listens'));
+";
+
+pub(crate) fn an_install_step_reaches_no_other_port_of_this_machine() {
+    let (scene, registry) = (Scene::new(), Registry::start());
+    // As Kennel's own endpoint, or anything else that trusts whoever comes from this machine.
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
+    let ports = serde_json::json!({ "registry": registry.port, "other": port });
+    registry.publish("1.0.0", &CONNECT.replace("PORTS", &ports.to_string()), &scene.root);
+    let installed = block_on(scene.ensure(&["npx", "@corp/tool"], &Steps::default())).unwrap();
+    let seen = fs::read_to_string(installed.reads[0].join("node_modules/@corp/tool/seen.json")).unwrap();
+    let seen: serde_json::Value = serde_json::from_str(&seen).unwrap();
+    assert_eq!(seen, serde_json::json!({ "registry": "connected", "other": "EACCES", "listen": "EACCES" }));
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "somebody connected");
+}
+
 pub(crate) fn the_installer_sees_nothing_else_of_the_user() {
     let (mut scene, registry) = (Scene::new(), Registry::start());
     fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
