@@ -36,6 +36,24 @@ pub struct AuditRow {
     pub arguments: Arguments,
 }
 
+impl AuditRow {
+    /// Cuts the name of what was called to at most so many bytes, at the end of a character.
+    pub(crate) fn cut_name(&mut self, most: usize) {
+        if let Some(name) = &mut self.tool
+            && name.len() > most
+        {
+            name.truncate(name.floor_char_boundary(most));
+            // What was cut off is not kept either.
+            name.shrink_to_fit();
+        }
+    }
+
+    /// How many bytes of names and arguments it has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.tool.as_ref().map_or(0, String::len) + self.arguments.text.as_ref().map_or(0, String::len)
+    }
+}
+
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -120,6 +138,7 @@ impl Arguments {
             && text.len() > most
         {
             text.truncate(text.floor_char_boundary(most));
+            text.shrink_to_fit();
         }
     }
 }
@@ -223,15 +242,25 @@ fn read(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
     })
 }
 
-/// Removes some of the rows that are too old or too many, and says how many.
-pub(crate) fn expire(connection: &Connection, age: Duration, keep: u64, most: u32) -> rusqlite::Result<usize> {
+/// Removes some of the rows that are too old or too many, or for which the file is too large, and says how many.
+pub(crate) fn expire(
+    connection: &Connection,
+    age: Duration,
+    keep: u64,
+    file_bytes: u64,
+    most: u32,
+) -> rusqlite::Result<usize> {
     let old = connection.execute(
         "DELETE FROM audit WHERE number IN (SELECT number FROM audit WHERE time < ?1 ORDER BY time LIMIT ?2)",
         params![ago(age), most],
     )?;
     let count: i64 = connection.query_row("SELECT count(*) FROM audit", [], |row| row.get(0))?;
     let surplus = count.saturating_sub(i64::try_from(keep).unwrap_or(i64::MAX)).max(0);
-    let surplus = surplus.min(most.into());
+    let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
+    let pages = pragma("page_count")? - pragma("freelist_count")?;
+    let used = u64::try_from(pages.saturating_mul(pragma("page_size")?)).unwrap_or(0);
+    // The rows that go make room in the file for those that come; it does not shrink.
+    let surplus = if used > file_bytes { most.into() } else { surplus.min(most.into()) };
     let many = connection.execute(
         "DELETE FROM audit WHERE number IN (SELECT number FROM audit ORDER BY time, number LIMIT ?1)",
         [surplus],

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// How long it takes until a file is tried again that another Kennel is opening.
 const OPEN_PAUSE: Duration = Duration::from_millis(2);
+/// How large the log of changes stays after they are in the file.
+const WAL_BYTES: u64 = 16 << 20;
 
 /// Where the state is.
 #[derive(Debug, Clone)]
@@ -197,6 +199,8 @@ fn prepared(mut connection: Connection, limits: &Limits) -> rusqlite::Result<Con
     schema::update(&mut connection)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // What many changes at once have made of it is given back.
+    connection.query_row(&format!("PRAGMA journal_size_limit = {WAL_BYTES}"), [], |_| Ok(()))?;
     Ok(connection)
 }
 

@@ -17,6 +17,10 @@ const FIRST_TIDY: Duration = Duration::from_secs(10);
 const TIDY_INTERVAL: Duration = Duration::from_hours(1);
 /// How many rows of a kind are removed at once, so that nobody waits long for the file.
 const TIDY_ROWS: u32 = 5000;
+/// After which part of the rows that are kept, or of the bytes of the file, they are looked for sooner.
+const TIDY_PART: u64 = 16;
+/// It takes at least so many rows, which are little however few are kept.
+const MANY_ROWS: u64 = 50_000;
 
 /// What is counted, shared with the handles.
 #[derive(Debug, Default)]
@@ -52,6 +56,8 @@ pub(crate) struct Keeper {
     failure: Option<StateError>,
     /// Whether the operator knows that writing fails.
     is_failing: bool,
+    /// How many audit rows, and how many bytes in them, were written since old ones were last looked for.
+    written: (u64, u64),
 }
 
 impl Keeper {
@@ -61,7 +67,7 @@ impl Keeper {
         if let Err(error) = &state {
             report(&Warning::Unkept(error.clone()));
         }
-        Self { place, limits, counts, report, state, failure: None, is_failing: false }
+        Self { place, limits, counts, report, state, failure: None, is_failing: false, written: (0, 0) }
     }
 
     /// Works until the queue is closed and empty.
@@ -84,7 +90,8 @@ impl Keeper {
             if work.is_last {
                 break;
             }
-            if Instant::now() >= next_tidy {
+            if Instant::now() >= next_tidy || self.has_written_much() {
+                self.written = (0, 0);
                 // There is always a next time.
                 let is_done = self.tidy().map_or(true, |removed| removed < TIDY_ROWS as usize);
                 next_tidy = Instant::now() + if is_done { TIDY_INTERVAL } else { Duration::ZERO };
@@ -92,10 +99,18 @@ impl Keeper {
         }
     }
 
+    /// Whether so much was written that there may be too much before the hour is over.
+    fn has_written_much(&self) -> bool {
+        let (rows, bytes) = self.written;
+        rows > (self.limits.audit_rows / TIDY_PART).max(MANY_ROWS) || bytes > self.limits.file_bytes / TIDY_PART
+    }
+
     fn write(&mut self, changes: &Changes) {
         if changes.is_empty() {
             return;
         }
+        self.written.0 += changes.audit.len() as u64;
+        self.written.1 += changes.audit.iter().map(|row| row.bytes() as u64).sum::<u64>();
         let count = changes.count();
         match self.attempt(|connection| write(connection, changes)) {
             Ok(()) => {
@@ -137,9 +152,10 @@ impl Keeper {
         let limits = self.limits.clone();
         self.attempt(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let removed = audit::expire(&transaction, limits.audit_age, limits.audit_rows, TIDY_ROWS)?
-                + sessions::expire_some(&transaction, limits.session_age, TIDY_ROWS)?
-                + catalogs::expire(&transaction, limits.catalog_age, TIDY_ROWS)?;
+            let removed =
+                audit::expire(&transaction, limits.audit_age, limits.audit_rows, limits.file_bytes, TIDY_ROWS)?
+                    + sessions::expire_some(&transaction, limits.session_age, TIDY_ROWS)?
+                    + catalogs::expire(&transaction, limits.catalog_age, TIDY_ROWS)?;
             transaction.commit()?;
             Ok(removed)
         })

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Limits {
     /// How many audit rows may wait to be written; those that come when there are so many are dropped.
     pub audit_waiting: usize,
-    /// How many bytes of arguments may wait with them, where arguments are kept.
+    /// How many bytes of names and arguments may wait with them.
     pub audit_waiting_bytes: usize,
     /// How many sessions, and how many catalogs, may have changes that wait to be written.
     pub keys_waiting: usize,
@@ -15,10 +15,14 @@ pub struct Limits {
     pub questions_waiting: usize,
     /// How much of a call's arguments is kept, where they are.
     pub argument_bytes: usize,
+    /// How much of the name of a tool, prompt or resource is kept.
+    pub name_bytes: usize,
     /// How long audit rows are kept.
     pub audit_age: Duration,
     /// How many audit rows are kept.
     pub audit_rows: u64,
+    /// How large the file may become before the oldest audit rows are removed, however few there are.
+    pub file_bytes: u64,
     /// How long a session that nobody uses is kept.
     pub session_age: Duration,
     /// How long a catalog that nobody reads or writes is kept.
@@ -36,8 +40,10 @@ impl Default for Limits {
             keys_waiting: 65_536,
             questions_waiting: 4096,
             argument_bytes: 64 << 10,
+            name_bytes: 1024,
             audit_age: 30 * DAY,
             audit_rows: 1_000_000,
+            file_bytes: 2 << 30,
             session_age: 7 * DAY,
             catalog_age: 180 * DAY,
             busy: Duration::from_secs(5),

@@ -157,7 +157,7 @@ impl Queue {
     }
 
     pub(crate) fn audit(&self, row: AuditRow) -> Taken {
-        let bytes = row.arguments.text.as_ref().map_or(0, String::len);
+        let bytes = row.bytes();
         let Some(mut waiting) = self.lock_open() else { return Taken::Dropped };
         let changes = &mut waiting.changes;
         let is_too_much = changes.audit_bytes.saturating_add(bytes) > self.limits.audit_waiting_bytes;

@@ -137,6 +137,7 @@ impl Store {
     /// Adds a call to the audit log, unless too many wait to be written: then it is dropped and counted.
     pub fn record(&self, mut row: AuditRow) {
         row.arguments.cut(self.0.limits.argument_bytes);
+        row.cut_name(self.0.limits.name_bytes);
         count(self.0.queue.audit(row), &self.0.counts.dropped_audit);
     }
 

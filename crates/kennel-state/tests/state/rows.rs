@@ -173,6 +173,30 @@ fn calls_are_forgotten_when_they_are_too_old_however_few_there_are() {
     assert_eq!(left, [30, 50]);
 }
 
+#[test]
+fn the_file_stays_within_its_bound_however_much_is_called() {
+    let place = Place::new();
+    let most = 4 << 20;
+    let store = place.open_with(Limits { file_bytes: most, ..Limits::default() });
+    let long = AuditRow {
+        tool: Some("n".repeat(100_000)),
+        arguments: kennel_state::Arguments::in_full("a".repeat(100_000).as_bytes()),
+        ..call(1)
+    };
+    for _ in 0..20 {
+        for _ in 0..20 {
+            store.record(long.clone());
+        }
+        said(store.flush());
+    }
+    let left = said(store.audit(AuditFilter::default(), 99_999));
+    assert!(left.iter().all(|row| row.tool.as_ref().is_some_and(|name| name.len() == 1024)), "names are cut");
+    assert!(left.len() < 400, "{} rows of 400 are left, though nobody has asked to tidy up", left.len());
+    // One batch more than the bound may be written before it is looked at.
+    let length = std::fs::metadata(place.path()).unwrap().len();
+    assert!(length < most * 2, "the file has {length} bytes");
+}
+
 #[tokio::test]
 async fn a_closed_store_has_written_everything_and_takes_nothing_more() {
     let place = Place::new();
