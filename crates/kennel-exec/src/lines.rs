@@ -3,6 +3,11 @@
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 
+/// A chunk of this size may be kept for the sake of any line in it.
+const SMALL_CHUNK: usize = 16 * 1024;
+/// A line that has less than this part of a larger chunk is copied, so that whoever keeps it does not keep the chunk.
+const SMALL_PART: usize = 4;
+
 /// How much of the beginning and of the end of an over-long line is kept to tell which one it was.
 const HEAD_BYTES: usize = 1024;
 
@@ -24,8 +29,8 @@ pub enum Line {
 
 /// Assembles lines from chunks that are cut anywhere.
 ///
-/// Each byte is looked at once. A line that lies in one chunk is a slice of it; only a line that spans chunks is
-/// copied, once. At most `limit` and one byte of an unfinished line are held.
+/// Each byte is looked at once. A line that lies in one chunk is a slice of it; only a line that spans chunks, or that is a
+/// small part of a large one, is copied, once. At most `limit` and one byte of an unfinished line are held.
 #[derive(Debug)]
 pub struct LineAssembler {
     limit: usize,
@@ -49,8 +54,12 @@ impl LineAssembler {
     #[must_use]
     pub fn push(&mut self, mut chunk: Bytes) -> Vec<Line> {
         let mut lines = Vec::new();
+        let whole = chunk.len();
         while let Some(end) = memchr(b'\n', &chunk) {
-            let piece = chunk.split_to(end + 1).slice(..end);
+            let mut piece = chunk.split_to(end + 1).slice(..end);
+            if whole > SMALL_CHUNK && end < whole / SMALL_PART {
+                piece = Bytes::copy_from_slice(&piece);
+            }
             lines.push(self.end_line(piece));
         }
         self.keep(&chunk);

@@ -117,3 +117,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_short_line_of_a_large_chunk_does_not_keep_the_chunk() {
+    let mut bytes = b"short\n".to_vec();
+    bytes.extend(vec![b'x'; SMALL_CHUNK * 4]);
+    bytes.push(b'\n');
+    let chunk = Bytes::from(bytes);
+    let range = chunk.as_ptr_range();
+    let lines = LineAssembler::new(usize::MAX).push(chunk.clone());
+    let lies_in_chunk = |line: &Line| matches!(line, Line::Whole(line) if range.contains(&line.as_ptr()));
+    assert_eq!(lines.iter().map(lies_in_chunk).collect::<Vec<_>>(), [false, true], "most of a chunk is not copied");
+}

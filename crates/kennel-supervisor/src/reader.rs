@@ -102,8 +102,11 @@ fn sort(message: Message) -> Heard {
     if own { Heard::Own(message) } else { Heard::Message(message) }
 }
 
-fn noise(line: &[u8], reason: ParseError) -> Heard {
-    let head = Bytes::copy_from_slice(line.get(..HEAD_BYTES).unwrap_or(line));
+fn noise(line: &Bytes, reason: ParseError) -> Heard {
+    let head = match line.get(..HEAD_BYTES) {
+        Some(head) => Bytes::copy_from_slice(head),
+        None => line.clone(),
+    };
     Heard::Noise(Noise::NotAMessage { head, reason })
 }
 
