@@ -10,6 +10,10 @@ use tokio::sync::Mutex;
 /// How long a client waits for the file. Writing takes milliseconds, unless the disk is ill.
 const LONGEST_WRITE: Duration = Duration::from_secs(1);
 
+/// How many subscriptions of a session are written down, and how many bytes of their addresses; the hub allows no more.
+const MOST_SUBSCRIPTIONS: usize = 1024;
+const MOST_SUBSCRIPTION_BYTES: usize = 256 << 10;
+
 /// The sessions in the store.
 #[derive(Debug)]
 pub(crate) struct KeptSessions {
@@ -31,6 +35,13 @@ pub(crate) struct Record {
     opened: SystemTime,
     level: Option<String>,
     subscriptions: BTreeSet<String>,
+}
+
+impl Record {
+    fn has_room_for(&self, address: &str) -> bool {
+        let bytes = self.subscriptions.iter().map(String::len).sum::<usize>().saturating_add(address.len());
+        self.subscriptions.len() < MOST_SUBSCRIPTIONS && bytes <= MOST_SUBSCRIPTION_BYTES
+    }
 }
 
 /// A session that was found again.
@@ -96,7 +107,9 @@ impl KeptSessions {
                 let level = text(&["params", "level"]);
                 std::mem::replace(&mut record.level, level.clone()) != level
             }
-            "resources/subscribe" => text(RESOURCE_URI).is_some_and(|address| record.subscriptions.insert(address)),
+            "resources/subscribe" => text(RESOURCE_URI)
+                .filter(|address| record.has_room_for(address))
+                .is_some_and(|address| record.subscriptions.insert(address)),
             "resources/unsubscribe" => text(RESOURCE_URI).is_some_and(|address| record.subscriptions.remove(&address)),
             _ => false,
         };

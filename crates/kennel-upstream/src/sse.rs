@@ -8,6 +8,10 @@ use std::time::Duration;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// What a line may hold besides its value.
 const FIELD_BYTES: usize = 64;
+/// The longest kind of an event; none that counts is longer.
+const KIND_BYTES: usize = 64;
+/// The longest id of an event: a longer one fits into no header, so it cannot be asked for.
+const ID_BYTES: usize = 4096;
 
 /// One event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -120,9 +124,12 @@ impl EventReader {
         };
         match name {
             b"data" => return self.add_data(value),
-            b"event" => self.kind = String::from_utf8_lossy(value).into_owned(),
+            b"event" => {
+                let kind = value.get(..KIND_BYTES.min(value.len())).unwrap_or_default();
+                self.kind = String::from_utf8_lossy(kind).into_owned();
+            }
             // An id that no header can carry cannot be asked for.
-            b"id" if value.iter().all(|byte| (0x20..0x7f).contains(byte)) => {
+            b"id" if value.len() <= ID_BYTES && value.iter().all(|byte| (0x20..0x7f).contains(byte)) => {
                 self.pending_id = Some(String::from_utf8_lossy(value).into_owned());
             }
             b"retry" if value.iter().all(u8::is_ascii_digit) => {

@@ -73,3 +73,12 @@ proptest! {
         prop_assert_eq!(reader.last_id(), Some("7"));
     }
 }
+
+#[test]
+fn kinds_and_ids_without_measure_are_not_kept() {
+    let mut reader = EventReader::new(1 << 20);
+    let long = "x".repeat(100_000);
+    reader.push(format!("id: 1\n\nid: {long}\nevent: {long}\ndata: a\n\n").as_bytes()).expect("it fits");
+    assert_eq!(reader.last_id(), Some("1"), "one that no header can carry cannot be asked for");
+    assert!(reader.next().expect("an event").kind.len() <= KIND_BYTES);
+}
