@@ -10,7 +10,7 @@ use crate::phase::Phase;
 use crate::receiver::{LifecycleEvent, Receiver};
 use crate::settings::Settings;
 use crate::shared::{Shared, Wish};
-use crate::stage::Stage;
+use crate::stage::{self, Stage};
 use crate::start::{Note, Start, StartOutcome};
 use crate::status::State;
 use kennel_exec::Stop;
@@ -18,7 +18,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 /// Ending a process, and waiting for its last messages to be handed over.
@@ -36,7 +35,7 @@ pub(crate) struct Driver<R> {
     /// The start that is under way.
     start: Option<Start>,
     /// The turn on the stage, held until the process is ready or the attempt is over.
-    pub(crate) turn: Option<OwnedSemaphorePermit>,
+    pub(crate) turn: Option<stage::Turn>,
     /// The process that runs, or whose last output is being read.
     pub(crate) live: Option<Live>,
     pub(crate) stopping: Option<Stopping>,

@@ -4,13 +4,12 @@ use crate::failure::Permanence;
 use crate::launch::{LaunchFailure, LaunchSteps, Launched, Launcher};
 use crate::phase::{Generation, Phase};
 use crate::shared::Shared;
-use crate::stage::Stage;
+use crate::stage::{self, Stage};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +29,7 @@ pub(crate) enum Note {
 /// How a start came to its end.
 pub(crate) struct StartOutcome {
     pub(crate) generation: Generation,
-    pub(crate) turn: Option<OwnedSemaphorePermit>,
+    pub(crate) turn: Option<stage::Turn>,
     pub(crate) result: Result<Launched, LaunchFailure>,
 }
 
