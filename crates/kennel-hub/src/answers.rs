@@ -152,7 +152,7 @@ impl Exchange {
         let Some(page) = message.result() else {
             // It has none, whatever it says that it can do.
             self.catalog.listed(list, &[]);
-            return;
+            return self.surveyed(list);
         };
         let cursor = next_cursor(&page);
         pages.push(page);
@@ -173,16 +173,20 @@ impl Exchange {
                     }
                 };
                 self.post(news);
+                self.surveyed(list);
             }
             Some(cursor) if pages.len() < MOST_PAGES && bytes <= self.core.supervision.tool_bytes => {
                 let params = format!("{{\"cursor\":{}}}", String::from_utf8_lossy(cursor.as_bytes()));
-                if let Ok(params) = RawJson::parse(params) {
+                let is_asked = RawJson::parse(params).is_ok_and(|params| {
                     let mut state = self.state();
-                    self.ask_for_itself(&mut state, list.method(), &params, Purpose::Catalog(list, pages));
+                    self.ask_for_itself(&mut state, list.method(), &params, Purpose::Catalog(list, pages))
+                });
+                if !is_asked {
+                    self.surveyed(list);
                 }
             }
             // A list that does not end is not remembered.
-            Some(_) => {}
+            Some(_) => self.surveyed(list),
         }
     }
 }

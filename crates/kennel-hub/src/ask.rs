@@ -49,9 +49,12 @@ impl Exchange {
         if !able {
             return Err((ErrorCode::METHOD_NOT_FOUND, format!("the client does not support {method}")));
         }
-        let limit = self.core.settings.limits.server_requests;
-        if state.backward.len() >= limit {
-            return Err((ErrorCode::SATURATED, format!("{limit} requests to clients are unanswered already")));
+        let limits = &self.core.settings.limits;
+        // What a request of the client carries is kept until the client comes back; of another only what it is called.
+        let names = id.spelling().len();
+        let bytes = if client.is_modern() { message.bytes().len() + names } else { names };
+        if let Some(text) = state.backward.refuses(1, bytes, limits) {
+            return Err((ErrorCode::SATURATED, text));
         }
         if client.is_modern() {
             self.pose(state, generation, &client, message, id)?;
@@ -59,6 +62,7 @@ impl Exchange {
         }
         let bad = |error: kennel_wire::FieldError| (ErrorCode::INVALID_PARAMS, error.to_string());
         let token = message.progress_token().map_err(bad)?;
+        let bytes = bytes + token.as_ref().map_or(0, |token| token.spelling().len());
         let number = next_question();
         let minted = Id::number(number);
         let mut rewrite = message.rewrite().id(&minted).map_err(bad)?;
@@ -73,6 +77,7 @@ impl Exchange {
             client: client.key,
             mailbox: Some(Arc::clone(&mailbox)),
             carrier: None,
+            bytes,
         };
         state.backward.note(number, question);
         if method == "elicitation/create" {

@@ -65,6 +65,8 @@ impl Eras {
 /// All that is remembered of one server.
 #[derive(Debug)]
 pub(crate) struct Book {
+    /// How many bytes are remembered of all offers together.
+    most_bytes: usize,
     catalogs: Mutex<HashMap<String, Arc<Catalog>>>,
     place: Option<Place>,
     memory: Mutex<Memory>,
@@ -116,12 +118,13 @@ struct Kept {
 
 impl Book {
     /// Opens the book of a server, without waiting for it.
-    pub(crate) fn open(place: Option<&CatalogPlace>) -> Arc<Self> {
+    pub(crate) fn open(place: Option<&CatalogPlace>, most_bytes: usize) -> Arc<Self> {
         let place = place.map(|place| Place { store: place.store.clone(), key: digest(place.fingerprint.as_bytes()) });
         let asked = place
             .as_ref()
             .map(|place| Asked { answer: place.store.catalog(&place.key), deadline: Instant::now() + LONGEST_WAIT });
         Arc::new(Self {
+            most_bytes,
             mirrored: Mutex::default(),
             is_unmirrored: AtomicBool::new(false),
             catalogs: Mutex::default(),
@@ -240,15 +243,31 @@ impl Book {
 
     pub(crate) fn note(&self, kind: &str, offer: Arc<Offer>) {
         let mut memory = self.memory();
-        let offers = &mut memory.kept.offers;
+        let Memory { kept, shown, .. } = &mut *memory;
+        let offers = &mut kept.offers;
         if offers.len() >= MOST_KINDS && !offers.contains_key(kind) {
             return;
         }
+        if offer.bytes() > self.most_bytes {
+            return;
+        }
         offers.insert(kind.to_owned(), Arc::clone(&offer));
-        self.keep(&memory.kept);
-        show(&mut memory.shown, kind, offer);
+        // What was said last counts; what other kinds of clients are offered will be said again.
+        while offers.values().map(|offer| offer.bytes()).sum::<usize>() > self.most_bytes
+            && let Some(other) = offers.keys().find(|other| *other != kind).cloned()
+        {
+            offers.remove(&other);
+            shown.remove(&other);
+        }
+        self.keep(kept);
+        show(shown, kind, offer);
         drop(memory);
         self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// How many bytes are remembered of all offers together.
+    pub(crate) fn most_bytes(&self) -> usize {
+        self.most_bytes
     }
 
     /// Says when what is remembered changes.

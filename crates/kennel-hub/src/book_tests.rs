@@ -23,7 +23,7 @@ fn clients_are_of_a_kind_by_version_and_capabilities_not_by_name() {
 
 #[test]
 fn kinds_are_bounded() {
-    let book = Book::open(None);
+    let book = Book::open(None, usize::MAX);
     let held: Vec<_> = (0..MOST_KINDS).map(|kind| book.catalog(Era::Legacy, &raw(&kind.to_string()))).collect();
     for catalog in &held {
         catalog.opened(&handshake(&["{}"]));
@@ -39,16 +39,16 @@ fn kinds_are_bounded() {
 fn a_server_that_was_tried_in_vain_is_known_to_have_been_until_something_is_known_of_it() {
     let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
     let params = raw(r#"{"protocolVersion":"2025-11-25"}"#);
-    let book = Book::open(Some(&place));
+    let book = Book::open(Some(&place), usize::MAX);
     assert!(!book.was_in_vain(), "nobody has tried it");
     book.tried_in_vain();
     assert!(!book.was_in_vain(), "it was this one that tried it");
-    let next = Book::open(Some(&place));
+    let next = Book::open(Some(&place), usize::MAX);
     assert!(next.was_in_vain() && !next.is_written());
     next.catalog(Era::Legacy, &params).opened(&handshake(&["{}"]));
     assert!(!next.was_in_vain());
     next.tried_in_vain();
-    let last = Book::open(Some(&place));
+    let last = Book::open(Some(&place), usize::MAX);
     assert!(!last.was_in_vain() && last.is_written(), "what is known is not forgotten");
 }
 
@@ -56,7 +56,7 @@ fn a_server_that_was_tried_in_vain_is_known_to_have_been_until_something_is_know
 fn a_book_is_read_as_it_was_written() {
     let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
     let params = raw(r#"{"protocolVersion":"2025-11-25"}"#);
-    let book = Book::open(Some(&place));
+    let book = Book::open(Some(&place), usize::MAX);
     assert!(!book.is_written());
     let catalog = book.catalog(Era::Legacy, &params);
     catalog.opened(&handshake(&[r#"{ "tools" : [ ], "n": 1.0, "n": 12345678901234567890, "s": "\ud83d\u0041" }"#]));
@@ -65,23 +65,23 @@ fn a_book_is_read_as_it_was_written() {
     modern.opened(&Handshake { era: Era::Modern, ..handshake(&["{}"]) });
     book.spoke(Era::Modern);
     book.refused(Era::Legacy);
-    let read = Book::open(Some(&place));
+    let read = Book::open(Some(&place), usize::MAX);
     assert!(read.is_written());
     assert_eq!(*read.catalog(Era::Legacy, &params).offer(), *catalog.offer());
     assert_eq!(*read.catalog(Era::Modern, &params).offer(), *modern.offer());
     assert!(read.eras().is_spoken(Era::Modern) && read.eras().is_refused(Era::Legacy));
     let other = CatalogPlace { fingerprint: "g".to_owned(), ..place };
-    assert!(!Book::open(Some(&other)).is_written());
+    assert!(!Book::open(Some(&other), usize::MAX).is_written());
 }
 
 #[test]
 fn an_era_that_gave_no_sign_is_left_alone_but_not_for_ever() {
     let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
-    let book = Book::open(Some(&place));
+    let book = Book::open(Some(&place), usize::MAX);
     book.shunned(Era::Modern);
     book.spoke(Era::Legacy);
     assert!(book.eras().is_refused(Era::Modern));
-    let read = Book::open(Some(&place));
+    let read = Book::open(Some(&place), usize::MAX);
     assert!(!read.eras().is_refused(Era::Modern) && read.eras().is_spoken(Era::Legacy));
     book.spoke(Era::Modern);
     assert!(book.eras().is_spoken(Era::Modern));
@@ -118,7 +118,7 @@ async fn a_store_that_does_not_answer_is_as_good_as_an_empty_one() {
     let closed = Store::in_memory();
     closed.close().await.expect("it is closed");
     let place = CatalogPlace { store: closed, fingerprint: "f".to_owned() };
-    let book = Book::open(Some(&place));
+    let book = Book::open(Some(&place), usize::MAX);
     assert!(!book.is_written());
     book.catalog(Era::Legacy, &raw("{}")).opened(&handshake(&["{}"]));
     book.spoke(Era::Legacy);
@@ -130,15 +130,15 @@ fn which_arguments_have_headers_is_known_from_what_was_kept() {
     let place = CatalogPlace { store: Store::in_memory(), fingerprint: "f".to_owned() };
     let schema = r#"{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"Region"}}}"#;
     let page = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
-    Book::open(Some(&place)).catalog(Era::Legacy, &raw("{}")).opened(&handshake(&[&page]));
-    let read = Book::open(Some(&place));
+    Book::open(Some(&place), usize::MAX).catalog(Era::Legacy, &raw("{}")).opened(&handshake(&[&page]));
+    let read = Book::open(Some(&place), usize::MAX);
     assert_eq!(read.mirrored("t").map(|headers| headers.len()), Some(1));
     assert!(read.mirrored("u").is_none());
 }
 
 #[test]
 fn a_list_that_has_changed_is_shown_as_it_was_until_it_is_told_again() {
-    let book = Book::open(None);
+    let book = Book::open(None, usize::MAX);
     let params = raw(r#"{"protocolVersion":"2025-11-25"}"#);
     let catalog = book.catalog(Era::Legacy, &params);
     let introduction = Introduction { params, ..Introduction::plain() };
@@ -158,7 +158,7 @@ fn a_list_that_has_changed_is_shown_as_it_was_until_it_is_told_again() {
 
 #[test]
 fn who_is_of_no_known_kind_is_shown_the_most_that_anybody_is() {
-    let book = Book::open(None);
+    let book = Book::open(None, usize::MAX);
     let kind =
         |capabilities: &str| raw(&format!(r#"{{"protocolVersion":"2025-11-25","capabilities":{capabilities}}}"#));
     let to = |capabilities: &str| {

@@ -129,6 +129,12 @@ impl Offer {
         pages.get(index).cloned()
     }
 
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> usize {
+        let introduction = self.introduction.as_ref().map_or(0, |introduced| introduced.result.as_bytes().len());
+        introduction + self.lists.values().map(|pages| bytes_of(pages)).sum::<usize>()
+    }
+
     /// The tools that may be called again without harm, by what the server says of them.
     pub(crate) fn repeatable_tools(&self) -> HashSet<String> {
         #[derive(Deserialize)]
@@ -156,6 +162,11 @@ impl Offer {
         });
         repeatable.map(|tool| tool.name).collect()
     }
+}
+
+/// How many bytes these pages have.
+fn bytes_of(pages: &[RawJson]) -> usize {
+    pages.iter().map(|page| page.as_bytes().len()).sum()
 }
 
 /// Where a page says that another one follows.
@@ -211,7 +222,14 @@ impl Catalog {
             self.book.note_tools(pages);
         }
         let (mut known, mut changed) = (false, false);
+        let most = self.book.most_bytes();
         self.change(|offer| {
+            let others = offer.bytes() - offer.lists.get(&list).map_or(0, |known| bytes_of(known));
+            if others.saturating_add(bytes_of(pages)) > most {
+                // Too much to remember: clients ask the process.
+                changed = offer.lists.remove(&list).is_some();
+                return changed;
+            }
             let before = offer.lists.insert(list, pages.to_vec());
             known = before.is_some();
             changed = before.as_deref() != Some(pages);
@@ -222,6 +240,10 @@ impl Catalog {
 
     /// Forgets a list that the server says has changed.
     pub(crate) fn forget(&self, list: List) {
+        // As often as the server says so, and mostly there is nothing to forget.
+        if !self.offer().lists.contains_key(&list) {
+            return;
+        }
         self.change(|offer| offer.lists.remove(&list).is_some());
     }
 

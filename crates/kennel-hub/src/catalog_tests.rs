@@ -58,7 +58,7 @@ fn tools_are_repeatable_only_if_they_say_so() {
 
 #[test]
 fn what_changes_is_told_from_what_is_new() {
-    let catalog = Book::open(None).catalog(Era::Legacy, &raw(r#"{"protocolVersion":"2025-11-25"}"#));
+    let catalog = Book::open(None, usize::MAX).catalog(Era::Legacy, &raw(r#"{"protocolVersion":"2025-11-25"}"#));
     assert!(!catalog.opened(&handshake(&["{}"])), "the first look is no change");
     assert!(!catalog.opened(&handshake(&["{}"])));
     assert!(catalog.opened(&handshake(&[r#"{"tools":[]}"#])));

@@ -1,8 +1,10 @@
 //! What is known of one client session, whichever process serves it.
 
+use crate::fault::Fault;
 use crate::level::Level;
 use crate::mailbox::Mailbox;
 use crate::principal::{Principal, SessionId};
+use crate::settings::Limits;
 use crate::sync::lock;
 use crate::tasks::EXTENSION;
 use bytes::Bytes;
@@ -36,6 +38,8 @@ pub(crate) struct Client {
 struct Standing {
     level: Option<Level>,
     subscriptions: BTreeSet<String>,
+    /// How many bytes their addresses have.
+    subscription_bytes: usize,
 }
 
 /// How a client introduced itself.
@@ -131,6 +135,18 @@ impl Introduction {
             takes_tasks: takes_tasks(&capabilities),
             declared: declared(info, capabilities),
         }
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.params.as_bytes().len() + self.declared.iter().map(|(_, value)| value.as_bytes().len()).sum::<usize>()
+    }
+
+    /// The same without the request that it was read from, which may be much larger.
+    pub(crate) fn detached(self) -> Self {
+        let copy = |json: &RawJson| RawJson::parse(Bytes::copy_from_slice(json.as_bytes())).ok();
+        let declared = self.declared.iter().map(|(name, value)| (*name, copy(value).unwrap_or_else(|| value.clone())));
+        Self { params: copy(&self.params).unwrap_or_else(|| self.params.clone()), declared: declared.collect(), ..self }
     }
 
     /// What every request to a modern process has in its `_meta`.
@@ -277,11 +293,31 @@ impl Client {
     }
 
     pub(crate) fn subscribe(&self, uri: &str) {
-        lock(&self.standing).subscriptions.insert(uri.to_owned());
+        let mut standing = lock(&self.standing);
+        if standing.subscriptions.insert(uri.to_owned()) {
+            standing.subscription_bytes += uri.len();
+        }
     }
 
     pub(crate) fn unsubscribe(&self, uri: &str) {
-        lock(&self.standing).subscriptions.remove(uri);
+        let mut standing = lock(&self.standing);
+        if standing.subscriptions.remove(uri) {
+            standing.subscription_bytes -= uri.len();
+        }
+    }
+
+    /// Why the client cannot subscribe to this resource as well; nothing where it can.
+    pub(crate) fn refuses_subscription(&self, uri: &str, limits: &Limits) -> Option<Fault> {
+        let standing = lock(&self.standing);
+        if standing.subscriptions.contains(uri) {
+            return None;
+        }
+        if standing.subscriptions.len() >= limits.subscriptions {
+            return Some(Fault::saturated("subscriptions of this session", limits.subscriptions));
+        }
+        let bytes = standing.subscription_bytes.saturating_add(uri.len());
+        let most = limits.subscription_bytes;
+        (bytes > most).then(|| Fault::saturated("bytes of addresses that this session is subscribed to", most))
     }
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {

@@ -12,6 +12,7 @@ use crate::owners::Owners;
 use crate::pending::{Asker, Number, Pending, PendingTable, Purpose, Stage};
 use crate::pool::Core;
 use crate::principal::Principal;
+use crate::surveys::Surveys;
 use crate::sync::lock;
 use bytes::Bytes;
 use kennel_supervisor::{EraPlan, FeedError, Handshake, Instance, Link, Status};
@@ -74,6 +75,7 @@ pub(crate) struct State {
     pub(crate) openers: Vec<oneshot::Sender<Result<Arc<Handshake>, Fault>>>,
     pub(crate) backward: Backward,
     pub(crate) listens: Listens,
+    pub(crate) surveys: Surveys,
     pub(crate) repeatable: HashSet<String>,
     pub(crate) tasks: Owners,
     pub(crate) elicitations: Owners,
@@ -258,6 +260,9 @@ impl Exchange {
                 entry.refused(fault);
             }
             let is_parked = matches!(pending.stage, Stage::Parked(_));
+            if let Purpose::Catalog(list, _) = pending.purpose {
+                self.surveyed(list);
+            }
             if let Asker::Client { client, mailbox, id, .. } = pending.asker {
                 self.core.counters.faults.add();
                 client.dismiss();
@@ -285,9 +290,14 @@ impl Exchange {
             .all(|list| offer.lists.contains_key(&list))
     }
 
-    /// Makes a request of Kennel's own to a process that is ready.
-    pub(crate) fn ask_for_itself(&self, state: &mut State, method: &str, params: &RawJson, purpose: Purpose) {
-        let Some(link) = state.link.clone() else { return };
+    /// Makes a request of Kennel's own to a process that is ready, unless too many of them are unanswered. Says whether it
+    /// was made.
+    pub(crate) fn ask_for_itself(&self, state: &mut State, method: &str, params: &RawJson, purpose: Purpose) -> bool {
+        let Some(link) = state.link.clone() else { return false };
+        if state.pending.own() >= self.core.settings.limits.own_requests {
+            self.core.counters.dropped_own_requests.add();
+            return false;
+        }
         let number = self.next_number();
         let declared;
         let params = match link.handshake.era {
@@ -305,8 +315,11 @@ impl Exchange {
         if link.input.send(line(&request(&Id::number(number), method, params))) == Err(FeedError::Full) {
             state.pending.remove(number);
             self.with_instance(Instance::work_ended);
+            self.core.counters.dropped_own_requests.add();
+            return false;
         }
         self.core.watch();
+        true
     }
 
     /// Sends a notification of Kennel's own to a process that is ready.
@@ -320,11 +333,6 @@ impl Exchange {
             // A process that cannot be told has more urgent troubles.
             let _ = link.input.send(line);
         }
-    }
-
-    /// Asks for the pages of a list that is not known, or may have changed.
-    pub(crate) fn survey(&self, state: &mut State, list: List) {
-        self.ask_for_itself(state, list.method(), &RawJson::empty_object(), Purpose::Catalog(list, Vec::new()));
     }
 
     /// What tells every session of the exchange that a list has changed.

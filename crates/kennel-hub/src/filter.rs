@@ -29,6 +29,11 @@ impl Filter {
             .map_err(|error| format!("`params.notifications` cannot be read: {error}"))
     }
 
+    /// All that it names.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &String> {
+        self.resource_subscriptions.iter().chain(&self.task_ids)
+    }
+
     /// All lists, and these resources.
     pub(crate) fn all(resource_subscriptions: BTreeSet<String>) -> Self {
         Self {

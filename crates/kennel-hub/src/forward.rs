@@ -88,7 +88,9 @@ impl Exchange {
     ) {
         let number = self.next_number();
         // Said in the words of the process before the lock is taken, for it takes a copy.
+        let limits = &self.core.settings.limits;
         let said = message.progress_token().map_err(|error| error.to_string()).and_then(|token| {
+            limits.check_names(id, token.as_ref())?;
             let era = self.era();
             let line = era.map(|era| self.line_for(era, client, message, number, &purpose)).transpose()?;
             Ok((token, era, line))
@@ -108,14 +110,16 @@ impl Exchange {
         let settings = &self.core.settings;
         pending.entry =
             settings.audit.as_ref().and_then(|audit| Entry::of(audit, &settings.name, client, method, message));
+        pending.bytes = u32::try_from(message.bytes().len()).unwrap_or(u32::MAX);
         self.with_instance(Instance::work_began);
-        let limits = &self.core.settings.limits;
         let mut state = self.state();
         if Self::is_repeatable(&state.repeatable, method, message) {
             pending.again = Some(Box::new(message.clone()));
         }
         let refused = if let Some(fault) = &state.ended {
             fault.clone()
+        } else if !state.pending.has_room_for(message.bytes().len(), limits.in_flight_bytes) {
+            Fault::saturated("bytes of requests in flight and of their answers", limits.in_flight_bytes)
         } else if let Some(Link { generation, input, handshake }) = &state.link
             && self.may_go(&state, &pending, handshake.era)
         {

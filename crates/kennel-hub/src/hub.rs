@@ -15,7 +15,7 @@ use crate::settings::{ProcessModel, ServerSettings};
 use crate::status::{EraName, InstanceStatus, Metric, MetricKind, Readiness, Status, readiness};
 use crate::sync::lock;
 use bytes::Bytes;
-use kennel_supervisor::{Handshake, Launcher};
+use kennel_supervisor::{Handshake, Launcher, Stage};
 use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, success_response};
 use std::fmt;
 use std::sync::Arc;
@@ -60,7 +60,19 @@ impl Hub {
         launcher: Arc<dyn Launcher>,
         observer: Arc<dyn Observer>,
     ) -> Self {
-        Self(Core::new(settings, supervision, launcher, observer))
+        Self::staged(settings, supervision, launcher, observer, Stage::default())
+    }
+
+    /// The same, with the turns for starting processes shared with others.
+    #[must_use]
+    pub fn staged(
+        settings: ServerSettings,
+        supervision: kennel_supervisor::Settings,
+        launcher: Arc<dyn Launcher>,
+        observer: Arc<dyn Observer>,
+        stage: Stage,
+    ) -> Self {
+        Self(Core::new(settings, supervision, launcher, observer, stage))
     }
 
     /// Opens a session with a client's `initialize` and returns the answer to it.
@@ -255,6 +267,11 @@ impl Hub {
         unsolicited: Arc<Mailbox>,
     ) -> Result<Session, Fault> {
         let core = &self.0;
+        let (length, limit) = (introduction.bytes(), core.settings.limits.introduction_bytes);
+        if length > limit {
+            let text = format!("the client says {length} bytes about itself; at most {limit} pass");
+            return Err(Fault::refused(ErrorCode::TOO_LARGE, text));
+        }
         {
             let mut pool = lock(&core.pool);
             if pool.sessions >= core.settings.limits.sessions {
@@ -263,7 +280,7 @@ impl Hub {
             pool.sessions += 1;
         }
         let key = ClientKey(unique_number());
-        let client = Arc::new(Client::new(key, id, principal.clone(), introduction, unsolicited));
+        let client = Arc::new(Client::new(key, id, principal.clone(), introduction.detached(), unsolicited));
         let exchange = core.assigned(&client);
         let exchange = exchange.inspect_err(|_| core.session_ended())?;
         Ok(Session::new(Arc::clone(core), client, exchange))

@@ -79,6 +79,7 @@ mod skipped;
 mod standing;
 mod status;
 mod succession;
+mod surveys;
 mod sync;
 mod tasks;
 mod trial;

@@ -122,7 +122,16 @@ impl Exchange {
             filter.resource_subscriptions.clear();
             filter.task_ids.clear();
         }
-        let limit = self.core.settings.limits.session_requests;
+        let limits = &self.core.settings.limits;
+        let (count, bytes) = (filter.addresses().count(), filter.addresses().map(String::len).sum());
+        if count > limits.subscriptions {
+            return Err(Fault::saturated("subscriptions of one stream", limits.subscriptions));
+        }
+        if usize::max(bytes, message.bytes().len()) > limits.subscription_bytes {
+            let text = "bytes of a request for a stream and of the addresses in it";
+            return Err(Fault::saturated(text, limits.subscription_bytes));
+        }
+        let limit = limits.session_requests;
         let number = self.next_number();
         let mut state = self.state();
         if let Some(fault) = &state.ended {

@@ -1,7 +1,9 @@
 //! What is on its way to a client: a bounded queue with many writers and one reader.
 
+use crate::fault::Fault;
 use crate::sync::lock;
 use bytes::Bytes;
+use kennel_wire::Message;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
@@ -32,19 +34,28 @@ pub enum OutgoingKind {
     Withdrawn,
 }
 
-/// How much a mailbox holds. One message is always taken, whatever its size, and so are responses: there is one for
-/// each request that was let in.
+/// How much a mailbox holds. One message is always taken, and so are responses: there is one for each request that was
+/// let in. Where all mailboxes hold too much, a small refusal takes the place of a response, and other messages are not
+/// taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailboxLimits {
     /// How many messages.
     pub messages: usize,
     /// How many bytes they may have together.
     pub bytes: usize,
+    /// How many bytes all mailboxes of this Kennel may hold together, messages of a few KiB not counted.
+    pub all_bytes: usize,
 }
+
+/// What is too small to be refused although all mailboxes hold too much.
+const SMALL: usize = 4 << 10;
+
+/// How many bytes all mailboxes hold.
+static HELD: AtomicUsize = AtomicUsize::new(0);
 
 impl Default for MailboxLimits {
     fn default() -> Self {
-        Self { messages: 256, bytes: 4 << 20 }
+        Self { messages: 256, bytes: 4 << 20, all_bytes: 512 << 20 }
     }
 }
 
@@ -166,7 +177,7 @@ impl Mailbox {
         let mut state = lock(&self.state);
         state.course = Course::Closed;
         state.queue = VecDeque::new();
-        state.bytes = 0;
+        HELD.fetch_sub(std::mem::take(&mut state.bytes), Ordering::Relaxed);
         let reader = state.reader.take();
         drop(state);
         reader.inspect(Waker::wake_by_ref);
@@ -199,7 +210,7 @@ impl Mailbox {
     }
 
     /// Puts a message in. A response is always taken.
-    pub(crate) fn post(&self, outgoing: Outgoing) -> Posted {
+    pub(crate) fn post(&self, mut outgoing: Outgoing) -> Posted {
         if let Some(Onward { to, lens }) = &self.onward {
             return match lens.through(outgoing.clone()).map(|changed| to.post(changed)) {
                 // It comes here again, and is changed then.
@@ -217,6 +228,18 @@ impl Mailbox {
         if !fits && matches!(outgoing.kind, OutgoingKind::Request | OutgoingKind::Notification) {
             state.is_crowded = true;
             return Posted::Full(outgoing);
+        }
+        let length = outgoing.message.len();
+        let held = HELD.fetch_add(length, Ordering::Relaxed);
+        if length > SMALL && held.saturating_add(length) > self.limits.all_bytes {
+            HELD.fetch_sub(length, Ordering::Relaxed);
+            match outgoing.kind {
+                OutgoingKind::Request | OutgoingKind::Notification => return Posted::Full(outgoing),
+                OutgoingKind::Response | OutgoingKind::Withdrawn => {
+                    outgoing.message = refusal(&outgoing.message, self.limits.all_bytes);
+                    HELD.fetch_add(outgoing.message.len(), Ordering::Relaxed);
+                }
+            }
         }
         state.bytes += outgoing.message.len();
         state.queue.push_back(outgoing);
@@ -245,10 +268,27 @@ impl Mailbox {
     fn take(&self, state: &mut State) -> Option<Outgoing> {
         let next = state.queue.pop_front()?;
         state.bytes -= next.message.len();
+        HELD.fetch_sub(next.message.len(), Ordering::Relaxed);
         if std::mem::take(&mut state.is_crowded) {
             self.room.notify_waiters();
         }
         Some(next)
+    }
+}
+
+impl Drop for Mailbox {
+    fn drop(&mut self) {
+        HELD.fetch_sub(lock(&self.state).bytes, Ordering::Relaxed);
+    }
+}
+
+/// What takes the place of a response for which there is no room.
+fn refusal(response: &Bytes, limit: usize) -> Bytes {
+    let fault = Fault::saturated("bytes of answers that clients have not read", limit);
+    match Message::parse(response.clone()).ok().and_then(|response| response.id().cloned()) {
+        Some(id) => fault.response(&id),
+        // It was for nobody.
+        None => Bytes::new(),
     }
 }
 

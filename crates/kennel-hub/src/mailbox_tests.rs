@@ -21,7 +21,7 @@ fn is_taken(posted: &Posted) -> bool {
 
 #[test]
 fn messages_come_out_as_they_went_in_within_the_bounds() {
-    let mailbox = Mailbox::new(MailboxLimits { messages: 3, bytes: 100 });
+    let mailbox = Mailbox::new(MailboxLimits { messages: 3, bytes: 100, all_bytes: usize::MAX });
     for text in ["1", "2", "3"] {
         assert!(is_taken(&mailbox.post(notification(text))));
     }
@@ -36,7 +36,7 @@ fn messages_come_out_as_they_went_in_within_the_bounds() {
 
 #[test]
 fn bytes_are_bounded_too_but_one_message_always_fits() {
-    let mailbox = Mailbox::new(MailboxLimits { messages: 10, bytes: 4 });
+    let mailbox = Mailbox::new(MailboxLimits { messages: 10, bytes: 4, all_bytes: usize::MAX });
     assert!(is_taken(&mailbox.post(notification("larger than that"))));
     assert!(!is_taken(&mailbox.post(notification("x"))));
     assert_eq!(texts(&mailbox).len(), 1);
@@ -81,7 +81,7 @@ async fn what_is_there_is_read_after_the_end_but_not_after_a_close() {
 
 #[tokio::test(start_paused = true)]
 async fn a_patient_writer_goes_on_when_there_is_room() {
-    let mailbox = Mailbox::new(MailboxLimits { messages: 1, bytes: 100 });
+    let mailbox = Mailbox::new(MailboxLimits { messages: 1, bytes: 100, all_bytes: usize::MAX });
     mailbox.post(notification("1"));
     let writer = {
         let mailbox = Arc::clone(&mailbox);
@@ -97,7 +97,7 @@ async fn a_patient_writer_goes_on_when_there_is_room() {
 #[tokio::test(start_paused = true)]
 async fn a_patient_writer_gives_up_when_nothing_will_be_read() {
     for end in [Mailbox::close, Mailbox::finish] {
-        let mailbox = Mailbox::new(MailboxLimits { messages: 1, bytes: 100 });
+        let mailbox = Mailbox::new(MailboxLimits { messages: 1, bytes: 100, all_bytes: usize::MAX });
         mailbox.post(notification("1"));
         let writer = {
             let mailbox = Arc::clone(&mailbox);
@@ -133,7 +133,7 @@ impl Lens for Marked {
 
 #[test]
 fn messages_are_changed_on_another_way_into_a_mailbox() {
-    let mailbox = Mailbox::new(MailboxLimits { messages: 2, bytes: 100 });
+    let mailbox = Mailbox::new(MailboxLimits { messages: 2, bytes: 100, all_bytes: usize::MAX });
     let onward = Mailbox::onward(&mailbox, Arc::new(Marked));
     assert!(is_taken(&onward.post(notification("1"))));
     assert!(is_taken(&onward.post(notification("secret"))), "nobody has to try that again");
@@ -156,7 +156,7 @@ fn messages_are_changed_on_another_way_into_a_mailbox() {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_on_another_way_waits_for_room_in_the_mailbox() {
-    let mailbox = Mailbox::new(MailboxLimits { messages: 1, bytes: 100 });
+    let mailbox = Mailbox::new(MailboxLimits { messages: 1, bytes: 100, all_bytes: usize::MAX });
     let onward = Mailbox::onward(&mailbox, Arc::new(Marked));
     onward.post(notification("1"));
     let waiting = tokio::spawn(async move { onward.post_patiently(notification("2")).await });
@@ -165,4 +165,39 @@ async fn whoever_waits_on_another_way_waits_for_room_in_the_mailbox() {
     assert_eq!(texts(&mailbox), [">1"]);
     assert!(timeout(Duration::from_secs(1), waiting).await.expect("there is room").expect("it does not panic"));
     assert_eq!(texts(&mailbox), [">2"], "changed once");
+}
+
+#[test]
+fn answers_that_nobody_reads_are_refused_when_all_mailboxes_hold_too_much() {
+    // Other tests hold next to nothing.
+    let limits = MailboxLimits { messages: 10, bytes: 100, all_bytes: 10 << 20 };
+    let answer = |id: u32| {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"{}"}}"#, "x".repeat(4 << 20));
+        Outgoing { message: message.into(), kind: OutgoingKind::Response }
+    };
+    let (one, other) = (Mailbox::new(limits), Mailbox::new(limits));
+    one.post(answer(1));
+    one.post(answer(2));
+    other.post(answer(3));
+    assert!(one.try_next().unwrap().message.len() > 4 << 20);
+    let refused = other.try_next().unwrap();
+    assert!(refused.message.len() < 1000);
+    let text = String::from_utf8_lossy(&refused.message).into_owned();
+    assert!(text.contains(r#""id":3"#) && text.contains("-31004") && text.contains("have not read"), "{text}");
+    other.post(answer(4));
+    assert!(other.try_next().unwrap().message.len() > 4 << 20, "what was read makes room");
+    other.post(answer(5));
+    one.close();
+    drop(other);
+    other_mailbox_takes(&limits, answer(6));
+}
+
+/// What closed and dropped mailboxes held counts no more.
+fn other_mailbox_takes(limits: &MailboxLimits, outgoing: Outgoing) {
+    let mailbox = Mailbox::new(*limits);
+    let length = outgoing.message.len();
+    mailbox.post(outgoing.clone());
+    mailbox.post(outgoing);
+    assert_eq!(mailbox.try_next().unwrap().message.len(), length);
+    assert_eq!(mailbox.try_next().unwrap().message.len(), length);
 }

@@ -6,6 +6,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// How many tools with such arguments are remembered; those of a server that offers more go without.
+const MOST_TOOLS: usize = 4096;
+/// How many bytes the names of such a tool, of its arguments and of their headers may have; with more it goes without.
+const MOST_BYTES: usize = 4096;
 /// What marks an argument in a schema.
 const MARK: &str = "x-mcp-header";
 /// How deep arguments are looked for.
@@ -36,7 +40,7 @@ pub enum HeaderParameterKind {
 /// Which arguments of which tools have headers; only tools with such are here.
 pub(crate) type Mirrored = HashMap<String, Arc<[HeaderParameter]>>;
 
-/// Takes down what these pages of tools say. What they say nothing of stays as it was.
+/// Takes down what these pages of tools say. What they say nothing of stays as it was, unless there is too much of it.
 pub(crate) fn note(known: &mut Mirrored, pages: &[RawJson]) {
     #[derive(Deserialize)]
     struct Page {
@@ -59,8 +63,14 @@ pub(crate) fn note(known: &mut Mirrored, pages: &[RawJson]) {
         for Tool { name, input_schema } in tools {
             let mut found = Vec::new();
             collect(&input_schema, &mut Vec::new(), &mut found);
-            if found.is_empty() {
+            let path_bytes = |found: &HeaderParameter| found.path.iter().map(String::len).sum::<usize>();
+            let bytes = |found: &HeaderParameter| found.header.len() + path_bytes(found);
+            if found.is_empty() || name.len() + found.iter().map(bytes).sum::<usize>() > MOST_BYTES {
                 known.remove(&name);
+            } else if known.len() >= MOST_TOOLS && !known.contains_key(&name) {
+                // What is said now counts more than what was said before.
+                known.clear();
+                known.insert(name, found.into());
             } else {
                 known.insert(name, found.into());
             }
@@ -162,5 +172,18 @@ mod tests {
         let mut known = noted(&[page("one", &marked), page("two", &marked)]);
         add(&mut known, &[page("one", &json!({ "a": { "type": "boolean" } }))]);
         assert_eq!(known.keys().collect::<Vec<_>>(), ["two"]);
+    }
+
+    #[test]
+    fn what_is_remembered_of_tools_that_come_and_go_is_bounded() {
+        let marked = json!({ "a": { "type": "boolean", "x-mcp-header": "A" } });
+        let mut known = Mirrored::default();
+        for number in 0..MOST_TOOLS + 10 {
+            add(&mut known, &[page(&number.to_string(), &marked)]);
+            assert!(known.len() <= MOST_TOOLS);
+        }
+        assert!(known.contains_key(&(MOST_TOOLS + 9).to_string()), "what is said now counts");
+        add(&mut known, &[page(&"n".repeat(MOST_BYTES), &marked)]);
+        assert!(known.keys().all(|name| name.len() < MOST_BYTES));
     }
 }

@@ -11,12 +11,16 @@ use std::sync::Arc;
 
 /// How many are remembered; the oldest go first, and then they are nobody's.
 const MOST: usize = 4096;
+/// How many bytes their ids and progress tokens may have together; one that alone has more is nobody's.
+const MOST_BYTES: usize = 1 << 20;
 
 /// Who owns what, by its id.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
-    owners: HashMap<String, Owner>,
+    by_id: HashMap<String, Owner>,
     order: VecDeque<String>,
+    /// How many bytes the ids and tokens have.
+    bytes: usize,
 }
 
 /// Whose something is: the session's that it began in, and every session's of the same principal.
@@ -38,18 +42,21 @@ pub(crate) struct Progress {
 
 impl Owners {
     pub(crate) fn note(&mut self, id: String, owner: Owner) {
-        if self.owners.insert(id.clone(), owner).is_none() {
-            self.order.push_back(id);
+        self.bytes += id.len() + owner.token_bytes();
+        match self.by_id.insert(id.clone(), owner) {
+            Some(before) => self.bytes -= id.len() + before.token_bytes(),
+            None => self.order.push_back(id),
         }
-        if self.order.len() > MOST
+        while (self.order.len() > MOST || self.bytes > MOST_BYTES)
             && let Some(oldest) = self.order.pop_front()
         {
-            self.owners.remove(&oldest);
+            let token = self.by_id.remove(&oldest).map_or(0, |owner| owner.token_bytes());
+            self.bytes -= oldest.len() + token;
         }
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<&Owner> {
-        self.owners.get(id)
+        self.by_id.get(id)
     }
 
     /// Whether this is something of this client.
@@ -59,7 +66,8 @@ impl Owners {
 
     /// Ends the progress of a task.
     pub(crate) fn settle(&mut self, id: &str) {
-        if let Some(owner) = self.owners.get_mut(id) {
+        if let Some(owner) = self.by_id.get_mut(id) {
+            self.bytes -= owner.token_bytes();
             owner.progress = None;
         }
     }
@@ -72,7 +80,7 @@ impl Owners {
                 .as_ref()
                 .is_some_and(|progress| (progress.generation, progress.number) == (generation, number))
         };
-        let owner = self.owners.values().find(|owner| progress(owner))?;
+        let owner = self.by_id.values().find(|owner| progress(owner))?;
         Some((owner, owner.progress.as_ref()?))
     }
 }
@@ -80,6 +88,10 @@ impl Owners {
 impl Owner {
     pub(crate) fn new(client: &Client) -> Self {
         Self { client: client.key, principal: client.principal.clone(), progress: None }
+    }
+
+    fn token_bytes(&self) -> usize {
+        self.progress.as_ref().map_or(0, |progress| progress.token.spelling().len())
     }
 
     /// The sessions that hear of it: the one it began in, or if that has gone, all of its principal.

@@ -28,6 +28,24 @@ fn what_is_remembered_is_bounded() {
         owners.note(number.to_string(), owner("ann", 1, 0));
         owners.note(number.to_string(), owner("bob", 2, 0));
     }
-    assert_eq!((owners.owners.len(), owners.order.len()), (MOST, MOST));
+    assert_eq!((owners.by_id.len(), owners.order.len()), (MOST, MOST));
     assert!(owners.get("9").is_none() && owners.get("10").is_some_and(|owner| owner.client == ClientKey(2)));
+}
+
+#[test]
+fn what_is_remembered_is_bounded_by_its_bytes_too() {
+    let mut owners = Owners::default();
+    let id = |number: usize| format!("{number}-{}", "x".repeat(MOST_BYTES / 8));
+    for number in 0..100 {
+        owners.note(id(number), owner("ann", 1, 0));
+        assert!(owners.bytes <= MOST_BYTES, "{}", owners.bytes);
+    }
+    assert!(owners.get(&id(99)).is_some() && owners.get(&id(90)).is_none());
+    owners.note("y".repeat(MOST_BYTES + 1), owner("ann", 1, 0));
+    assert_eq!((owners.by_id.len(), owners.order.len(), owners.bytes), (0, 0, 0), "one that fits nowhere is nobody's");
+    for _ in 0..3 {
+        owners.note("a".to_owned(), owner("bob", 1, 0));
+    }
+    owners.settle("a");
+    assert_eq!(owners.bytes, 1);
 }

@@ -28,6 +28,8 @@ pub(crate) struct Pending {
     pub(crate) stage: Stage,
     pub(crate) place: Place,
     pub(crate) began: Instant,
+    /// How many bytes count for it; more than fit here are as many as do.
+    pub(crate) bytes: u32,
     /// When something was last heard of it.
     pub(crate) heard: Instant,
     /// The request to make once more if the process dies, where that does no harm.
@@ -69,6 +71,7 @@ impl Pending {
             stage,
             place: Place::NotNeeded,
             began: now,
+            bytes: 0,
             heard: now,
             again: None,
             level: None,
@@ -151,6 +154,10 @@ pub(crate) struct PendingTable {
     placed: usize,
     /// How many bytes wait.
     waiting_bytes: usize,
+    /// How many bytes count for all of them.
+    bytes: usize,
+    /// How many of them are Kennel's own.
+    own: usize,
 }
 
 impl PendingTable {
@@ -164,6 +171,8 @@ impl PendingTable {
             }
             (_, Place::NotNeeded | Place::Taken) => {}
         }
+        self.bytes += pending.bytes as usize;
+        self.own += usize::from(matches!(pending.asker, Asker::Kennel));
         self.requests.insert(number, pending);
     }
 
@@ -175,10 +184,38 @@ impl PendingTable {
     }
 
     fn removed(&mut self, pending: &mut Pending) {
+        self.discount(pending);
         if let Stage::Waiting(message) = &pending.stage {
             self.waiting_bytes -= message.bytes().len();
         }
         self.vacate(pending);
+    }
+
+    fn discount(&mut self, pending: &Pending) {
+        self.bytes -= pending.bytes as usize;
+        self.own -= usize::from(matches!(pending.asker, Asker::Kennel));
+    }
+
+    /// Whether one more of so many bytes fits where there may be so many; the first one always does.
+    pub(crate) fn has_room_for(&self, bytes: usize, most: usize) -> bool {
+        self.bytes == 0 || self.bytes.saturating_add(bytes) <= most
+    }
+
+    /// Counts so many bytes more for a request, unless that is too much.
+    pub(crate) fn grow(&mut self, number: Number, more: usize, most: usize) -> bool {
+        let Some(pending) = self.requests.get_mut(&number) else { return false };
+        let grown = pending.bytes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        let all = self.bytes - pending.bytes as usize + grown as usize;
+        if all > most {
+            return false;
+        }
+        (pending.bytes, self.bytes) = (grown, all);
+        true
+    }
+
+    /// How many are Kennel's own.
+    pub(crate) fn own(&self) -> usize {
+        self.own
     }
 
     /// Takes its place from a request that is not here any more.
@@ -251,7 +288,11 @@ impl PendingTable {
     /// Takes the request if this process has it. It keeps its place until that is taken from it.
     pub(crate) fn answered(&mut self, number: Number, generation: Generation) -> Option<Pending> {
         match self.requests.get(&number)?.stage {
-            Stage::Sent(sent) if sent == generation => self.requests.remove(&number),
+            Stage::Sent(sent) if sent == generation => {
+                let pending = self.requests.remove(&number)?;
+                self.discount(&pending);
+                Some(pending)
+            }
             Stage::Sent(_) | Stage::Parked(_) | Stage::Asking | Stage::Waiting(_) => None,
         }
     }

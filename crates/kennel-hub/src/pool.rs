@@ -86,14 +86,15 @@ impl Core {
         supervision: kennel_supervisor::Settings,
         launcher: Arc<dyn Launcher>,
         observer: Arc<dyn Observer>,
+        stage: Stage,
     ) -> Arc<Self> {
         let core = Arc::new(Core {
-            book: Book::open(settings.catalog.as_ref()),
+            book: Book::open(settings.catalog.as_ref(), settings.limits.catalog_bytes),
             results: Results::new(settings.results.clone(), settings.limits.kept_result_bytes),
             settings,
             supervision,
             launcher,
-            stage: Stage::default(),
+            stage,
             observer,
             counters: Counters::default(),
             tasks: TaskTracker::new(),

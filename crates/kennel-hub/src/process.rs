@@ -5,6 +5,7 @@ use crate::exchange::{Delivery, Exchange, Sharing, State};
 use crate::fault::Fault;
 use crate::pending::{Pending, Stage};
 use crate::skipped::request_of;
+use crate::surveys::Surveys;
 use crate::sync::lock;
 use kennel_supervisor::{End, Failure, Generation, Instance, LifecycleEvent, Link, Next, Noise, Receiver, StopReason};
 use kennel_wire::{Era, ErrorCode, Id, Kind, Message, RawJson, notification};
@@ -30,6 +31,7 @@ impl Receiver for Exchange {
         state.has_been_ready = true;
         state.ended = None;
         state.repeatable = repeatable;
+        state.surveys = Surveys::default();
         let mut news = self.reconnect(&mut state, link);
         self.restore(&mut state);
         let unsent = self.flush(&mut state, link);

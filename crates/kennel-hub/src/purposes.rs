@@ -51,6 +51,9 @@ impl Exchange {
                 return Err(refused(text));
             }
             "resources/subscribe" => match uri() {
+                Some(uri) if let Some(fault) = client.refuses_subscription(&uri, &self.core.settings.limits) => {
+                    return Err(fault);
+                }
                 Some(uri) if self.is_subscribed_by_another(client, &uri) => {
                     client.subscribe(&uri);
                     return done();

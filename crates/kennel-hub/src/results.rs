@@ -19,6 +19,8 @@ use crate::fault::Fault;
 const PREFIX: &str = "kennel://results/";
 /// Where a part of a kept result says which one follows.
 pub(crate) const NEXT: &str = "kennel/next";
+/// How many results are kept at once, each of which has a file open.
+const MOST_KEPT: usize = 64;
 /// The most bytes of a kept result that one reading returns.
 const MOST_PAGE: u64 = 1 << 20;
 
@@ -127,7 +129,7 @@ impl Results {
         let number = archive.next;
         archive.kept.push_back(Kept { number, owner, file, length });
         archive.bytes += length;
-        while archive.bytes > self.most_bytes && archive.kept.len() > 1 {
+        while (archive.bytes > self.most_bytes || archive.kept.len() > MOST_KEPT) && archive.kept.len() > 1 {
             if let Some(oldest) = archive.kept.pop_front() {
                 archive.bytes -= oldest.length;
             }

@@ -49,7 +49,7 @@ impl Exchange {
         let state_of_it = message.field(&["result", REQUEST_STATE]).ok().flatten();
         let Asker::Client { client, mailbox, .. } = &pending.asker else { return };
         let (client, mailbox) = (Arc::clone(client), Arc::clone(mailbox));
-        let refused = self.refuses(&client, &pending, &asked);
+        let refused = self.refuses(&client, &pending, &asked, message.bytes().len());
         if let Some(text) = refused {
             let fault = Fault::refused(ErrorCode::INTERNAL_ERROR, text);
             self.vacate(&mut pending);
@@ -70,6 +70,8 @@ impl Exchange {
                     client: client.key,
                     mailbox: Some(Arc::clone(&mailbox)),
                     carrier: Some(number),
+                    // All of them are parts of one message.
+                    bytes: if questions.len() == 1 { message.bytes().len() } else { name.len() },
                 };
                 state.backward.note(question, noted);
             }
@@ -88,15 +90,16 @@ impl Exchange {
     }
 
     /// Why a client cannot be asked this; nothing where it can.
-    fn refuses(&self, client: &Client, pending: &Pending, asked: &[(String, RawJson)]) -> Option<String> {
+    fn refuses(&self, client: &Client, pending: &Pending, asked: &[(String, RawJson)], bytes: usize) -> Option<String> {
         let rounds = pending.origin.as_ref().map_or(MOST_ROUNDS, |origin| origin.rounds);
         if rounds >= MOST_ROUNDS {
             let server = &self.core.settings.name;
             return Some(format!("{server} asked for more {MOST_ROUNDS} times; the request was given up"));
         }
-        let limit = self.core.settings.limits.server_requests;
-        if self.state().backward.len() + asked.len() > limit {
-            return Some(format!("{limit} requests to clients are unanswered already"));
+        // The names may be spelled longer than they are.
+        let refused = self.state().backward.refuses(asked.len(), bytes.saturating_mul(2), &self.core.settings.limits);
+        if refused.is_some() {
+            return refused;
         }
         let unable = asked.iter().find_map(|(_, asked)| {
             let method = member(asked, "method").and_then(|method| method_of(&method)).unwrap_or_default();
@@ -110,7 +113,9 @@ impl Exchange {
         let Some(number) = question.carrier else { return false };
         let mut state = self.state();
         let Some(pending) = state.pending.get_mut(number) else { return true };
-        let Some(inquiry) = &mut pending.inquiry else { return true };
+        if pending.inquiry.is_none() {
+            return true;
+        }
         let Some(answer) = message.result() else {
             let pending = state.pending.remove(number);
             Self::unask(&mut state, number);
@@ -118,6 +123,18 @@ impl Exchange {
             if let Some(pending) = pending {
                 self.failed_inquiry(pending, message);
             }
+            return true;
+        };
+        let limit = self.core.settings.limits.in_flight_bytes;
+        if !state.pending.grow(number, answer.as_bytes().len(), limit) {
+            let pending = state.pending.remove(number);
+            Self::unask(&mut state, number);
+            drop(state);
+            let fault = Fault::saturated("bytes of requests in flight and of their answers", limit);
+            self.refuse(pending.into_iter().map(|pending| (number, pending)).collect(), &fault);
+            return true;
+        }
+        let Some(inquiry) = state.pending.get_mut(number).and_then(|pending| pending.inquiry.as_mut()) else {
             return true;
         };
         let name = question.id.as_str().unwrap_or_default();

@@ -119,6 +119,7 @@ impl Exchange {
             client: client.key,
             mailbox: None,
             carrier: Some(carrier),
+            bytes: message.bytes().len() + id.spelling().len(),
         };
         if is_first && matches!(pending.stage, Stage::Sent(_)) {
             let exchange = self.me.clone();
@@ -180,6 +181,15 @@ impl Exchange {
         match (&pending.stage, &mut pending.rounds) {
             (Stage::Parked(parked), Some(rounds)) if *parked == generation && rounds.held.is_none() => {
                 rounds.held = Some(message.clone());
+                let limit = self.core.settings.limits.in_flight_bytes;
+                if !state.pending.grow(number, message.bytes().len(), limit) {
+                    // The client is told so when it comes back.
+                    let fault = Fault::saturated("bytes of requests in flight and of their answers", limit);
+                    let told = Message::parse(fault.response(&Id::number(number))).ok();
+                    if let Some(rounds) = state.pending.get_mut(number).and_then(|pending| pending.rounds.as_mut()) {
+                        rounds.held = told;
+                    }
+                }
                 state.pending.displace(number);
                 drop(state);
                 self.with_instance(Instance::work_ended);

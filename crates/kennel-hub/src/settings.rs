@@ -2,7 +2,7 @@
 
 use crate::audit::Audit;
 use kennel_state::Store;
-use kennel_wire::Era;
+use kennel_wire::{Era, Id};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -44,6 +44,23 @@ pub struct Limits {
     pub waiting_requests: usize,
     /// How many requests of a process to its clients may be unanswered.
     pub server_requests: usize,
+    /// How many bytes may be kept of them.
+    pub server_request_bytes: usize,
+    /// How many requests of Kennel's own to one process may be unanswered.
+    pub own_requests: usize,
+    /// How many bytes the requests of clients that one process has, and what is kept for them, may have together; a single
+    /// larger one passes alone.
+    pub in_flight_bytes: usize,
+    /// How many bytes are remembered of what the server offers, all kinds of clients together.
+    pub catalog_bytes: usize,
+    /// The longest introduction of a client: the parameters of its `initialize`, or what a stateless request declares.
+    pub introduction_bytes: usize,
+    /// The longest id of a request, and the longest progress token.
+    pub id_bytes: usize,
+    /// How many resources a session, or a stream of `subscriptions/listen`, may be subscribed to.
+    pub subscriptions: usize,
+    /// How many bytes their addresses may have together.
+    pub subscription_bytes: usize,
 }
 
 impl Default for Limits {
@@ -58,7 +75,26 @@ impl Default for Limits {
             concurrency: None,
             waiting_requests: 4096,
             server_requests: 1024,
+            server_request_bytes: 64 << 20,
+            own_requests: 4096,
+            in_flight_bytes: 256 << 20,
+            catalog_bytes: 64 << 20,
+            introduction_bytes: 256 << 10,
+            id_bytes: 16 << 10,
+            subscriptions: 1024,
+            subscription_bytes: 256 << 10,
         }
+    }
+}
+
+impl Limits {
+    /// Whether a request may be called so; the text says why not.
+    pub(crate) fn check_names(&self, id: &Id, token: Option<&Id>) -> Result<(), String> {
+        let longest = token.map_or(0, |token| token.spelling().len()).max(id.spelling().len());
+        if longest <= self.id_bytes {
+            return Ok(());
+        }
+        Err(format!("an id or progress token has {longest} bytes; at most {} pass", self.id_bytes))
     }
 }
 

@@ -146,6 +146,7 @@ pub(crate) struct Counters {
     pub(crate) restarts: Counter,
     pub(crate) failures: Counter,
     pub(crate) kept_results: Counter,
+    pub(crate) dropped_own_requests: Counter,
 }
 
 impl Counters {
@@ -162,6 +163,11 @@ impl Counters {
             ("noise_lines_total", "Lines of standard output that were no messages.", &self.noise),
             ("restarts_total", "Processes that became ready after another one.", &self.restarts),
             ("failures_total", "Starts that failed and processes that died.", &self.failures),
+            (
+                "dropped_own_requests_total",
+                "Requests of Kennel's own that were not made because too many were unanswered.",
+                &self.dropped_own_requests,
+            ),
             ("kept_results_total", "Results that were too large to pass and were kept instead.", &self.kept_results),
         ];
         let values = counters.map(|(name, help, counter)| (name, help, counter.get()));

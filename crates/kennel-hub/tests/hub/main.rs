@@ -12,6 +12,7 @@ mod concurrency_rounds;
 mod dying;
 mod eras;
 mod fidelity;
+mod floods;
 mod kept;
 mod levels;
 mod limits;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
-const SMALL: MailboxLimits = MailboxLimits { messages: 4, bytes: 1 << 20 };
+const SMALL: MailboxLimits = MailboxLimits { messages: 4, bytes: 1 << 20, all_bytes: usize::MAX };
 
 const CALL: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":1}}}"#;

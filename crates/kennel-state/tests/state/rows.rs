@@ -180,7 +180,7 @@ fn the_file_stays_within_its_bound_however_much_is_called() {
     let store = place.open_with(Limits { file_bytes: most, ..Limits::default() });
     let long = AuditRow {
         tool: Some("n".repeat(100_000)),
-        arguments: kennel_state::Arguments::in_full("a".repeat(100_000).as_bytes()),
+        arguments: Arguments::in_full("a".repeat(100_000).as_bytes()),
         ..call(1)
     };
     for _ in 0..20 {
