@@ -24,6 +24,10 @@ pub struct GatewaySettings {
     pub session_idle: Duration,
     /// The largest message that a client may send.
     pub max_message: Size,
+    /// How many bytes of answers may wait for clients, all servers together.
+    pub max_unread: Size,
+    /// How many processes may be starting at once, all servers together; as many as is usual if `None`.
+    pub starts: Option<u32>,
     /// How much of calls is written down.
     pub audit: Audit,
     /// Where packages and what is known of servers are kept; where it is usual if `None`.
@@ -45,6 +49,8 @@ impl GatewaySettings {
             allow_origins: fields.texts("allow-origins"),
             session_idle: fields.minutes("session-idle").unwrap_or(Duration::from_mins(30)),
             max_message: fields.size("max-message").unwrap_or(Size::mebibytes(64)),
+            max_unread: fields.size("max-unread").unwrap_or(Size::mebibytes(512)),
+            starts: fields.count("starts"),
             audit: match fields.text("audit") {
                 Some("off") => Audit::Off,
                 Some("text") => Audit::Text,

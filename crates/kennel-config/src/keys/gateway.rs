@@ -61,7 +61,7 @@ pub(crate) const CODE: [Key; 12] = [
 ];
 
 /// `[gateway]`
-pub(crate) const GATEWAY: [Key; 7] = [
+pub(crate) const GATEWAY: [Key; 9] = [
     key(
         "listen",
         Kind::Address,
@@ -92,6 +92,19 @@ pub(crate) const GATEWAY: [Key; 7] = [
     )
     .or("30"),
     key("max-message", Kind::Size, r#""8M""#, "The largest message that a client may send.").or(r#""64M""#),
+    key(
+        "max-unread",
+        Kind::Size,
+        r#""64M""#,
+        "How many bytes of answers may wait for clients that do not read them, all servers together.",
+    )
+    .or(r#""512M""#),
+    key(
+        "starts",
+        Kind::Count { least: 1 },
+        "4",
+        "How many processes may be starting at once, all servers together; four for each processor where nothing is said.",
+    ),
     key("audit", Kind::Choice(&AUDITS), r#""off""#, "How much of calls is written down in the state.")
         .or(r#""digest""#),
     key(

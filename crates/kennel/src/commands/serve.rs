@@ -18,7 +18,7 @@ use crate::commands::service::{Hangup, runtime, stop_signals, token};
 use crate::failure::Failure;
 use kennel_config::{Config, GatewaySettings, SystemSources, Value};
 use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token};
-use kennel_hub::Principal;
+use kennel_hub::{MailboxLimits, Principal};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ async fn serve(flags: Serve) -> Result<ExitCode, Failure> {
     let format = if flags.json { Format::Json } else { Format::People };
     let output = Arc::new(Output::new(format, Naming::Each));
     let console = Console::of_kennel(&output);
-    let ground = Ground::new(output, data, Memory::Kept).audited(config.gateway.audit);
+    let ground = Ground::new(output, data, Memory::Kept).audited(config.gateway.audit).starting(config.gateway.starts);
     if let Some(store) = &ground.store {
         gateway = gateway.remembering(store.clone());
     }
@@ -107,6 +107,10 @@ fn settings(gateway: &GatewaySettings, listen: std::net::SocketAddr, token: Opti
         },
         limits: Limits {
             message_bytes: usize::try_from(gateway.max_message.bytes()).unwrap_or(usize::MAX),
+            mailbox: MailboxLimits {
+                all_bytes: usize::try_from(gateway.max_unread.bytes()).unwrap_or(usize::MAX),
+                ..MailboxLimits::default()
+            },
             idle_session: gateway.session_idle,
             ..Limits::default()
         },

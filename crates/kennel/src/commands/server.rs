@@ -12,7 +12,7 @@ use kennel_exec::{Executor, SessionId, Stop};
 use kennel_hub::{AuditedArguments, CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeouts};
 use kennel_jail::Helper;
 use kennel_state::Store;
-use kennel_supervisor::{Backoff, Launcher, PhaseBudgets, RestartBudget};
+use kennel_supervisor::{Backoff, Launcher, PhaseBudgets, RestartBudget, SettingsError, Stage};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,8 @@ pub(crate) enum Memory {
     None,
 }
 
+/// What is kept at least of lists, of requests and of questions, however small messages must be.
+const LEAST_KEPT: usize = 2 << 20;
 /// How often a server that runs elsewhere is asked whether it is still there.
 const DISTANT_PROBE: Duration = Duration::from_mins(1);
 
@@ -42,6 +44,8 @@ pub(crate) struct Ground {
     pub(crate) store: Option<Store>,
     /// How much of calls is written down there.
     audit: Audit,
+    /// The turns for starting processes, which all servers share.
+    stage: Stage,
     /// Where secrets come from.
     pub(crate) sources: Arc<dyn Sources + Send + Sync>,
 }
@@ -55,7 +59,13 @@ impl Ground {
             Memory::None => None,
         };
         let (native, host) = (engine(EngineKind::Native), engine(EngineKind::Host));
-        Self { output, native, host, data, store, audit: Audit::Off, sources: Arc::new(SystemSources::default()) }
+        let (audit, stage, sources) = (Audit::Off, Stage::default(), Arc::new(SystemSources::default()));
+        Self { output, native, host, data, store, audit, stage, sources }
+    }
+
+    /// The same with so many processes starting at once, where that is said.
+    pub(crate) fn starting(self, at_once: Option<u32>) -> Self {
+        Self { stage: at_once.map_or_else(Stage::default, |at_once| Stage::new(count(at_once))), ..self }
     }
 
     /// The same with calls written down.
@@ -103,6 +113,9 @@ impl Assembled {
     pub(crate) fn new(definition: Definition, ground: &Ground, console: Arc<Console>) -> Result<Self, Failure> {
         let (settings, supervision) = settings(&definition, ground);
         supervision.check().map_err(|error| Failure::Argument(error.to_string()))?;
+        if let Err(error) = supervision.check_told(settings.timeouts.start) {
+            console.say("warning", &error.to_string(), serde_json::json!({}));
+        }
         let limits = kennel_exec::Limits {
             message_bytes: supervision.line_bytes,
             retained_bytes: supervision.line_bytes,
@@ -132,7 +145,7 @@ impl Assembled {
                 (Arc::new(elsewhere::launcher(definition, &console, &ground.sources, limits)?), None)
             }
         };
-        let hub = Hub::new(settings, supervision, launcher, Arc::clone(&console) as _);
+        let hub = Hub::staged(settings, supervision, launcher, Arc::clone(&console) as _, ground.stage.share());
         Ok(Self { hub, console, executor })
     }
 
@@ -210,6 +223,7 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
         required_tools: server.require_tools.clone(),
         // A result that is too large to pass has to be read before it can be kept.
         line_bytes: message_bytes.saturating_mul(2),
+        tool_bytes: message_bytes.clamp(LEAST_KEPT, usual.tool_bytes),
         ..usual
     };
     let catalog = ground.store.clone().map(|store| CatalogPlace { store, fingerprint: fingerprint(definition) });
@@ -232,10 +246,13 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
             instances: count(server.max_processes),
             concurrency: server.concurrency.and_then(|concurrency| NonZeroUsize::new(count(concurrency))),
             waiting_requests: count(server.queue),
+            server_request_bytes: message_bytes.max(LEAST_KEPT),
+            in_flight_bytes: message_bytes.saturating_mul(4).max(LEAST_KEPT),
+            catalog_bytes: supervision.tool_bytes,
             ..Limits::default()
         },
         timeouts: Timeouts {
-            start: times.start.unwrap_or(timeouts.start),
+            start: times.start.unwrap_or_else(|| told(&supervision, timeouts.start)),
             inactivity: times.call.unwrap_or(timeouts.inactivity),
             call: times.call_total.unwrap_or(timeouts.call),
             ..timeouts
@@ -245,6 +262,14 @@ fn settings(definition: &Definition, ground: &Ground) -> (ServerSettings, kennel
         results: None,
     };
     (settings, supervision)
+}
+
+/// How long clients wait for a start where nothing is said of it: as usual, or until it can be known what became of it.
+fn told(supervision: &kennel_supervisor::Settings, usual: Duration) -> Duration {
+    match supervision.check_told(usual) {
+        Err(SettingsError::LongerThanTold { start, stop, .. }) => start + stop + Duration::from_secs(1),
+        Err(_) | Ok(()) => usual,
+    }
 }
 
 /// The state of all Kennels that keep their data here, opened in the background.
