@@ -1,10 +1,14 @@
 //! Which paths of the host may be granted to a box, decided on what they really are.
 
 use crate::error::BoxError;
+use crate::locations::{MountTable, Way};
+use crate::own::{Granted, Own, OwnThings};
 use kennel_jail::{Access, FileIdentity, Grant, SYSTEM};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Trees of the system that no box sees any part of.
 const DENIED_TREES: [&str; 12] = [
@@ -50,6 +54,10 @@ const DENIED_IN_HOME: [&str; 16] = [
 pub struct MountRules {
     allowed_roots: Vec<PathBuf>,
     home: PathBuf,
+    /// What is Kennel's own.
+    own: Arc<OwnThings>,
+    /// What of it a box may read all the same.
+    installed: Vec<PathBuf>,
 }
 
 impl MountRules {
@@ -63,7 +71,23 @@ impl MountRules {
     #[must_use]
     pub fn under_roots(home: &Path, allowed_roots: Vec<PathBuf>) -> Self {
         let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
-        Self { allowed_roots: allowed_roots.into_iter().map(real).collect(), home: real(home.to_path_buf()) }
+        let allowed_roots = allowed_roots.into_iter().map(real).collect();
+        Self { allowed_roots, home: real(home.to_path_buf()), own: Arc::default(), installed: Vec::new() }
+    }
+
+    /// The same rules, under which these things of Kennel's own are granted to nobody. They are looked for now.
+    #[must_use]
+    pub fn protecting(self, own: Vec<Own>) -> Self {
+        // Without a table of mounts everything is still known by its path; no grant is made without one.
+        let mounts = MountTable::current().unwrap_or_default();
+        Self { own: Arc::new(OwnThings::find(own, &mounts)), ..self }
+    }
+
+    /// The same rules for a box that Kennel itself shows what it has installed for it, read-only.
+    #[must_use]
+    pub fn showing(self, installed: &[PathBuf]) -> Self {
+        let real = |path: &PathBuf| std::fs::canonicalize(path).ok();
+        Self { installed: installed.iter().filter_map(real).collect(), ..self }
     }
 
     /// Opens a path, finds out what it really is, and decides on that.
@@ -85,12 +109,18 @@ impl MountRules {
             ));
         }
         self.decide(&real, access).map_err(refuse)?;
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo").map_err(|error| refuse(error.to_string()))?;
-        if let Some((kind, place)) = kernel_mount_beneath(&mounts, &real) {
+        let mounts = MountTable::current().map_err(|error| refuse(error.to_string()))?;
+        if let Some((kind, place)) = mounts.kind_beneath(&KERNEL_FILE_SYSTEMS, &real) {
+            let place = place.display();
             return Err(refuse(format!("`{kind}` is mounted in it at `{place}`; grant what is needed beside that")));
         }
         let identity = FileIdentity { device: stat.st_dev, inode: stat.st_ino };
-        Ok(CheckedPath { path: real, identity, _handle: handle })
+        let is_shown = access == Access::ReadOnly && self.installed.iter().any(|shown| real.starts_with(shown));
+        if !is_shown {
+            let granted = Granted { identity, is_directory: kind.is_dir(), places: &mounts.granted(&real) };
+            self.own.decide(&granted, access).map_err(refuse)?;
+        }
+        Ok(CheckedPath { asked: path.to_owned(), path: real, identity, access, handle })
     }
 
     /// The rules themselves, on a path free of symlinks.
@@ -134,22 +164,16 @@ fn others_home(path: &Path) -> Option<PathBuf> {
 const KERNEL_FILE_SYSTEMS: [&str; 11] =
     ["bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "proc", "securityfs", "sysfs", "tracefs"];
 
-/// The first of those that is mounted in a directory, with its place.
-fn kernel_mount_beneath<'a>(mounts: &'a str, directory: &Path) -> Option<(&'a str, &'a str)> {
-    mounts.lines().find_map(|line| {
-        let (place, source) = line.split_once(" - ")?;
-        let (kind, place) = (source.split(' ').next()?, place.split(' ').nth(4)?);
-        (KERNEL_FILE_SYSTEMS.contains(&kind) && Path::new(place).starts_with(directory)).then_some((kind, place))
-    })
-}
-
 /// A path that may be granted, held open.
 #[derive(Debug)]
 pub struct CheckedPath {
+    /// As it was asked for.
+    asked: PathBuf,
     path: PathBuf,
     identity: FileIdentity,
+    access: Access,
     /// Keeps the inode from being given to another file before the box is made.
-    _handle: OwnedFd,
+    handle: OwnedFd,
 }
 
 impl CheckedPath {
@@ -159,9 +183,55 @@ impl CheckedPath {
         &self.path
     }
 
+    /// Whether it can be changed in the box.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.access == Access::ReadWrite
+    }
+
+    /// Whether the path that was asked for still leads here.
+    pub(crate) fn is_current(&self) -> bool {
+        let found = std::fs::metadata(&self.asked);
+        let is_same =
+            |found: std::fs::Metadata| (found.dev(), found.ino()) == (self.identity.device, self.identity.inode);
+        found.is_ok_and(is_same) && std::fs::canonicalize(&self.asked).is_ok_and(|path| path == self.path)
+    }
+
+    /// Whether it is still what the rules allow, and leads here.
+    pub(crate) fn is_allowed(&self, rules: &MountRules) -> bool {
+        let again = rules.check(&self.asked, self.access);
+        again.is_ok_and(|again| again.identity == self.identity && again.path == self.path)
+    }
+
+    /// Whether whoever can write here, wherever this has been moved to since, can change what a path leads to.
+    pub(crate) fn reaches(&self, way: &Way, mounts: &MountTable) -> bool {
+        let Ok(now) = std::fs::read_link(format!("/proc/self/fd/{}", self.handle.as_raw_fd())) else { return false };
+        reaches(&now, way, mounts)
+    }
+
     pub(crate) fn grant(&self, target: PathBuf, access: Access, as_owner: bool) -> Grant {
         Grant { source: self.path.clone(), identity: self.identity, target, access, as_owner }
     }
+}
+
+/// Whether whoever can write a path without symlinks can change what another leads to.
+fn reaches(written: &Path, way: &Way, mounts: &MountTable) -> bool {
+    let granted = mounts.granted(written);
+    let on_the_way = way.directories.iter().chain([&way.end]).filter_map(|path| mounts.look(path));
+    let (this, end) = (mounts.look(written), mounts.look(&way.end));
+    let is_it = this.as_ref().zip(end.as_ref()).is_some_and(|(this, end)| this.identity == end.identity);
+    // Another name of the file may be anywhere on its file system.
+    let may_be_in_it = this.zip(end).is_some_and(|(this, end)| {
+        end.kind.is_file() && end.names > 1 && this.kind.is_dir() && this.identity.device == end.identity.device
+    });
+    is_it || may_be_in_it || on_the_way.into_iter().any(|place| granted.iter().any(|tree| tree.holds(&place.location)))
+}
+
+/// Whether a box that may write a directory or file can change what another path leads to, be it by a symlink, by a
+/// parent directory or by another mount. Both paths are absolute; a path that leads nowhere reaches nothing.
+#[must_use]
+pub fn can_redirect(written: &Path, path: &Path) -> bool {
+    let (Ok(written), Ok(mounts)) = (std::fs::canonicalize(written), MountTable::current()) else { return false };
+    reaches(&written, &Way::follow(path), &mounts)
 }
 
 #[cfg(test)]

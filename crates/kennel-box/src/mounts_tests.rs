@@ -143,9 +143,12 @@ fn a_directory_in_which_the_kernel_shows_itself_is_refused() {
     let mounts = "\
         22 1 0:21 / /proc rw - proc proc rw\n\
         90 1 0:50 / /srv/chroot/proc rw,relatime shared:1 - proc proc rw\n\
+        92 1 0:50 / /srv/with\\040space/sys rw - sysfs sysfs rw\n\
         91 1 8:1 /x /srv/data/disk rw - ext4 /dev/sda1 rw";
-    let found = |path: &str| kernel_mount_beneath(mounts, Path::new(path));
-    assert_eq!(found("/srv/chroot"), Some(("proc", "/srv/chroot/proc")));
+    let mounts = MountTable::parse(mounts.as_bytes());
+    let found = |path: &str| mounts.kind_beneath(&KERNEL_FILE_SYSTEMS, Path::new(path));
+    assert_eq!(found("/srv/chroot"), Some(("proc", Path::new("/srv/chroot/proc"))));
+    assert_eq!(found("/srv/with space"), Some(("sysfs", Path::new("/srv/with space/sys"))));
     assert_eq!(found("/srv/data"), None, "an ordinary file system comes along");
     assert_eq!(found("/srv/chroot2"), None);
 }

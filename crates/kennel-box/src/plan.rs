@@ -2,11 +2,12 @@
 
 use crate::engine::{Command, EngineKind};
 use crate::error::BoxError;
-use crate::mounts::CheckedPath;
+use crate::locations::{MountTable, Way};
+use crate::mounts::{CheckedPath, MountRules};
 use kennel_jail::{Grant, Isolation, JailSpec, Limits, Network, ProcessSpec, ScratchPlace, Wall};
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// A checked spec, ready for an engine. The granted paths stay open, so that they stay what was checked.
@@ -34,10 +35,12 @@ pub struct BoxPlan {
     pub env: Vec<(OsString, OsString)>,
     /// Where processes start.
     pub cwd: PathBuf,
+    /// Where processes start, if nothing in it was granted: an empty directory.
+    pub bare_cwd: Option<PathBuf>,
     /// The longest a process may run.
     pub deadline: Option<Duration>,
     /// Keeps every granted path what it was when it was checked.
-    pub(crate) _handles: Arc<Vec<CheckedPath>>,
+    pub(crate) handles: Arc<Vec<CheckedPath>>,
 }
 
 impl BoxPlan {
@@ -75,6 +78,26 @@ impl BoxPlan {
         }
     }
 
+    /// Whether every granted path still leads to what was checked. What can be written is judged by the rules again, for
+    /// something of Kennel's own may have come to lie in it.
+    #[must_use]
+    pub fn is_current(&self, rules: impl FnOnce() -> MountRules) -> bool {
+        if !self.handles.iter().all(CheckedPath::is_current) {
+            return false;
+        }
+        let mut written = self.handles.iter().filter(|handle| handle.is_writable()).peekable();
+        written.peek().is_none() || {
+            let rules = rules();
+            written.all(|handle| handle.is_allowed(&rules))
+        }
+    }
+
+    /// What boxes of this plan may write, as long as the plan is kept.
+    #[must_use]
+    pub fn write_grants(&self) -> WriteGrants {
+        WriteGrants(Arc::downgrade(&self.handles))
+    }
+
     /// The box in the words of the jail.
     #[must_use]
     pub fn jail_spec(&self) -> JailSpec {
@@ -82,6 +105,7 @@ impl BoxPlan {
             network: self.network,
             connect_ports: self.connect_ports.clone(),
             grants: self.grants.clone(),
+            directories: self.bare_cwd.iter().cloned().collect(),
             scratch: self.scratch.clone(),
             limits: self.limits,
             writable_root: self.writable_root,
@@ -103,5 +127,26 @@ impl BoxPlan {
             deadline_ms: deadline.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
             terminal: None,
         }
+    }
+}
+
+/// What the boxes of a plan may write, known wherever it is moved to.
+#[derive(Debug, Clone)]
+pub struct WriteGrants(Weak<Vec<CheckedPath>>);
+
+impl WriteGrants {
+    /// Whether nobody keeps the plan any more.
+    #[must_use]
+    pub fn are_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
+    /// The path that was granted for writing and by which a box can change what this path leads to, if there is one.
+    #[must_use]
+    pub fn redirecting(&self, path: &Path) -> Option<PathBuf> {
+        let handles = self.0.upgrade()?;
+        let (way, mounts) = (Way::follow(path), MountTable::current().ok()?);
+        let mut written = handles.iter().filter(|handle| handle.is_writable());
+        written.find(|handle| handle.reaches(&way, &mounts)).map(|handle| handle.path().to_owned())
     }
 }

@@ -12,7 +12,7 @@ use crate::profile::Profile;
 use crate::set_id;
 use crate::size::Size;
 use crate::toolchain;
-use kennel_jail::{Access, Grant, INNER_HOME, Limits, Network, ScratchPlace, Wall};
+use kennel_jail::{Access, Grant, INNER_HOME, Limits, Network, SYSTEM, ScratchPlace, Wall};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -161,10 +161,12 @@ impl BoxSpec {
             add_grant(&mut grants, checked.grant(target, access, true))?;
             handles.push(checked);
         }
+        let cwd = self.working_directory(host, &grants)?;
         Ok(BoxPlan {
             engine: self.engine,
             env: environment::build(self.engine, host, &toolchains, &self.env)?,
-            cwd: self.working_directory(host, &grants)?,
+            bare_cwd: self.bare_directory(&cwd, &grants),
+            cwd,
             scratch: self.scratch_places(&grants)?,
             grants,
             limits,
@@ -174,7 +176,7 @@ impl BoxSpec {
             writable_root: !self.read_only_rootfs.unwrap_or(values.read_only_rootfs),
             accept_missing: self.accept_missing.clone(),
             deadline: self.deadline(values.longest)?,
-            _handles: Arc::new(handles),
+            handles: Arc::new(handles),
         })
     }
 
@@ -250,24 +252,42 @@ impl BoxSpec {
         }
     }
 
+    /// The directory to make where processes start, if no grant has it: at the same path, with nothing in it but what was
+    /// granted.
+    fn bare_directory(&self, cwd: &Path, grants: &[Grant]) -> Option<PathBuf> {
+        let is_the_boxs = ["/", "/tmp", "/var/tmp", INNER_HOME].iter().any(|own| cwd == Path::new(own))
+            || ["/proc", "/dev", "/etc", "/sys"].into_iter().chain(SYSTEM).any(|own| cwd.starts_with(own))
+            || self.scratch.iter().any(|scratch| cwd.starts_with(&scratch.path));
+        let is_granted = grants.iter().any(|grant| cwd.starts_with(&grant.target));
+        // What is not there outside either is a mistake, which shows when the program is to start there.
+        let is_bare = self.engine == EngineKind::Native && !is_the_boxs && !is_granted && cwd.is_dir();
+        is_bare.then(|| cwd.to_owned())
+    }
+
+    /// Whether a path may be in the box though it is not outside.
+    fn has(&self, path: &Path, grants: &[Grant]) -> bool {
+        path == Path::new("/")
+            || grants.iter().any(|grant| path.starts_with(&grant.target))
+            || self.scratch.iter().any(|scratch| path.starts_with(&scratch.path))
+            || ["/tmp", INNER_HOME, "/usr"].iter().any(|own| path.starts_with(own))
+    }
+
     fn working_directory(&self, host: &HostView, grants: &[Grant]) -> Result<PathBuf, BoxError> {
         if self.engine == EngineKind::Host {
             return Ok(self.workdir.clone().unwrap_or_else(|| host.cwd.clone()));
         }
-        let visible = |path: &Path| {
-            grants.iter().any(|grant| path.starts_with(&grant.target))
-                || self.scratch.iter().any(|scratch| path.starts_with(&scratch.path))
-                || ["/tmp", INNER_HOME, "/usr"].iter().any(|own| path.starts_with(own))
-        };
         match &self.workdir {
             Some(path) if !is_plain(path) => Err(BoxError::field(
                 "workdir",
                 format!("is `{}`, but must be absolute and without `..`", path.display()),
             )),
-            Some(path) if path == Path::new("/") || visible(path) => Ok(path.clone()),
+            Some(path) if path.is_dir() || self.has(path, grants) => Ok(path.clone()),
             Some(path) => Err(BoxError::field(
                 "workdir",
-                format!("is `{}`, which is not in the box; grant it with --read or --write", path.display()),
+                format!(
+                    "is `{}`, which is neither outside nor in the box; grant it with --read or --write",
+                    path.display()
+                ),
             )),
             None if self.host_path.is_some() => {
                 Ok(self.mount_path.clone().unwrap_or_else(|| DEFAULT_MOUNT_PATH.into()))

@@ -9,7 +9,8 @@
 //!
 //! [`Config::read`] gives everything or every [`Problem`] of a file, each with its line and its key. A definition holds
 //! references to secrets and never secrets that it does not have to; [`Server::resolve`] follows them when a server is
-//! started, through [`Sources`]. [`Changes::between`] tells which servers a changed file touches.
+//! started, through [`Sources`]. [`Changes::between`] tells which servers a changed file touches,
+//! [`Widening::between`] what it lets them do that they might not do before.
 //!
 //! [`clients`] reads and changes the files of other programs: import, export, and pointing them at Kennel.
 //!
@@ -41,6 +42,7 @@ mod sources;
 mod template;
 mod tree;
 mod value;
+mod widening;
 
 pub use changes::Changes;
 pub use code::{Approval, CodeSettings};
@@ -57,3 +59,4 @@ pub use server::{Era, Launch, Model, Process, Server, Start, Timeouts, Transport
 pub use sources::{SecretFile, SourceError, Sources, SystemSources};
 pub use template::Template;
 pub use value::Value;
+pub use widening::Widening;

@@ -36,6 +36,15 @@ impl Value {
         !matches!(self, Self::Text(_))
     }
 
+    /// The program, with its arguments, that is run outside of boxes to get the value.
+    pub(crate) fn program(&self) -> &[String] {
+        match self {
+            Self::FromCommand(words) => words,
+            Self::Prefixed { secret, .. } => secret.program(),
+            Self::Text(_) | Self::FromEnv(_) | Self::FromFile(_) | Self::FromKeyring { .. } => &[],
+        }
+    }
+
     /// `service/account`: the account has no slash in it, the service may.
     pub(crate) fn keyring(text: &str) -> Option<Self> {
         let (service, account) = text.rsplit_once('/')?;

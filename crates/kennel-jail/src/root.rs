@@ -147,6 +147,9 @@ pub(crate) fn enter(base: Vec<Node>, grants: Vec<Node>, spec: &JailSpec) -> Resu
     for node in grants {
         builder.add(node)?;
     }
+    for directory in &spec.directories {
+        builder.directory(directory)?;
+    }
     builder.finish(spec.writable_root)
 }
 

@@ -21,6 +21,8 @@ pub struct JailSpec {
     pub connect_ports: Option<Vec<u16>>,
     /// Paths of the host that the box sees beside the base system.
     pub grants: Vec<Grant>,
+    /// Directories that are there, with nothing in them but what was granted.
+    pub directories: Vec<PathBuf>,
     /// Empty places beside those that every box has.
     pub scratch: Vec<ScratchPlace>,
     /// What the box may use up.

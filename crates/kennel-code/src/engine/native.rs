@@ -6,7 +6,7 @@ use super::{CodeEngine, Interpreter};
 use crate::channel::{Channel, ChannelError, ChannelLimits, Token};
 use kennel_box::{
     AccessMode, BoxPlan, BoxProcess, BoxSpec, CHANNEL, Command, Engine, EngineFuture, HostView, MountRules, MountSpec,
-    Network, ScratchSpec, Size,
+    Network, Own, ScratchSpec, Size,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub struct NativePythonSettings {
     pub python: Option<PathBuf>,
     /// Paths that code sees, read-only.
     pub read: Vec<PathBuf>,
+    /// What is Kennel's own, and not among them.
+    pub own: Vec<Own>,
     /// Memory of the box, with all that its files hold.
     pub memory: Size,
     /// Processors of the box.
@@ -49,6 +51,7 @@ impl Default for NativePythonSettings {
         Self {
             python: None,
             read: Vec::new(),
+            own: Vec::new(),
             memory: Size::mebibytes(512),
             cpus: 1.0,
             pids: 128,
@@ -184,7 +187,8 @@ fn plan(
     };
     // Nothing of the user's own programs: code sees one Python and the base system.
     let bare = HostView { path: "/usr/bin".into(), ..host.clone() };
-    Ok(spec.plan(&bare, &MountRules::for_user(&host.home), &[])?)
+    let rules = MountRules::for_user(&host.home).protecting(settings.own.clone());
+    Ok(spec.plan(&bare, &rules, &[])?)
 }
 
 fn granted(path: &Path) -> MountSpec {

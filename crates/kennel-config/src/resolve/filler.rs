@@ -77,6 +77,16 @@ impl<'a> Filler<'a> {
         })
     }
 
+    pub(super) fn written_paths(&mut self, sandbox: &BoxSettings) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        for path in &sandbox.write {
+            let text = self.text(path).ok().filter(|text| !text.is_empty());
+            let mount = text.and_then(|text| self.mount(&text, AccessMode::ReadWrite, "box.write").ok());
+            paths.extend(mount.map(|mount| mount.host_path));
+        }
+        paths
+    }
+
     /// `PATH` or `PATH:PLACE`; a colon that no absolute place follows belongs to the path.
     fn mount(&mut self, text: &str, mode: AccessMode, key: &str) -> Keyed<MountSpec> {
         let (path, place) = match text.rsplit_once(":/") {

@@ -10,7 +10,7 @@ use crate::value::Value;
 use filler::Filler;
 use kennel_box::BoxSpec;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A definition with everything filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,6 +133,17 @@ impl Server {
         };
         let launch = launch.map_err(|(key, cause)| ResolveError { server: name.clone(), key, cause })?;
         Ok(Resolved { launch, secrets: filler.secrets, warnings: filler.warnings })
+    }
+}
+
+impl Server {
+    /// The paths that its box may write, without fetching any secret. What cannot be told is left out.
+    #[must_use]
+    pub fn written_paths(&self, directory: &Path, sources: &dyn Sources) -> Vec<PathBuf> {
+        match &self.launch {
+            Launch::Process(process) => Filler::new(directory, sources).written_paths(&process.sandbox),
+            Launch::Upstream(_) => Vec::new(),
+        }
     }
 }
 

@@ -113,7 +113,13 @@ pub(crate) struct Events {
 
 /// `kennel reload`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+A file that a box or another user can write may not let servers do more than before: such a change waits, and `kennel ps` \
+shows it. --accept takes it up; with its number, only if it is still the one that waits.")]
 pub(crate) struct Reload {
+    /// Take up a change that waits because somebody else may have written it
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, require_equals = true)]
+    pub(crate) accept: Option<Option<u64>>,
     /// Print JSON instead of lines
     #[arg(long)]
     pub(crate) json: bool,

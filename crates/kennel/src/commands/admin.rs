@@ -57,7 +57,11 @@ pub(crate) enum Request {
         server: String,
     },
     /// Reads the file again.
-    Reload,
+    Reload {
+        /// The number of a change that waits and is to be taken up instead.
+        #[serde(default)]
+        accept: Option<u64>,
+    },
 }
 
 /// What a gateway says to that.

@@ -32,7 +32,7 @@ async fn serve(flags: &Code) -> Result<ExitCode, Failure> {
     for warning in &config.warnings {
         console.say("warning", &warning.to_string(), json!({}));
     }
-    let ground = Ground::new(output, data, Memory::Kept).audited(config.gateway.audit);
+    let ground = Ground::new(output, data, Memory::Kept).audited(config.gateway.audit).using(&file, None);
     let fleet = Fleet::new(ground, file, String::new());
     fleet.adopt(config);
     let Some(endpoint) = fleet.endpoint(Address::Server(super::coding::NAME)) else {

@@ -42,11 +42,13 @@ impl Coding {
             memory: settings.memory,
             ..NativePythonSettings::default()
         };
-        let native = Arc::clone(&ground.native);
+        let (native, belongings) = (Arc::clone(&ground.native), Arc::clone(&ground.belongings));
         let engine = move || -> EngineToCome {
-            let (native, python) = (Arc::clone(&native), python.clone());
+            let host = HostView::current();
+            let python = NativePythonSettings { own: belongings.list(&host.home), ..python.clone() };
+            let native = Arc::clone(&native);
             Box::pin(async move {
-                let found = NativePython::new(native, Source::embedded(), &HostView::current(), python).await?;
+                let found = NativePython::new(native, Source::embedded(), &host, python).await?;
                 Ok(Arc::new(found) as Arc<dyn CodeEngine>)
             })
         };

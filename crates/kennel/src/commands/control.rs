@@ -2,7 +2,8 @@
 
 use crate::cli::{Control, Reload};
 use crate::commands::admin::{Gateway, Request};
-use crate::commands::serve::Reloaded;
+use crate::commands::plain::{one_line, printable};
+use crate::commands::serve::{Reloaded, Waiting};
 use crate::commands::{complain, print, print_json};
 use crate::failure::Failure;
 use serde_json::json;
@@ -47,15 +48,38 @@ pub(crate) fn run(verb: Verb, flags: &Control) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Has the file read again.
+/// Has the file read again, and a change that waits taken up if that is accepted.
 pub(crate) fn reload(flags: &Reload) -> Result<ExitCode, Failure> {
-    let value = Gateway::find(&flags.gateway)?.ask(&Request::Reload, |_| Ok(()))?;
+    let ask = |accept: Option<u64>| {
+        let value = Gateway::find(&flags.gateway)?.ask(&Request::Reload { accept }, |_| Ok(()))?;
+        let reloaded: Reloaded = serde_json::from_value(value.clone())
+            .map_err(|error| Failure::Argument(format!("the gateway's answer cannot be read: {error}")))?;
+        Ok::<_, Failure>((value, reloaded))
+    };
+    let (value, reloaded) = match flags.accept {
+        // The change that somebody has looked at, and no other.
+        Some(Some(number)) => ask(Some(number))?,
+        Some(None) => {
+            let (value, reloaded) = ask(None)?;
+            match &reloaded.waiting {
+                None => (value, reloaded),
+                Some(waiting) => {
+                    complain(&accepted(waiting));
+                    ask(Some(waiting.number))?
+                }
+            }
+        }
+        None => ask(None)?,
+    };
+    let waits = |waiting: &Waiting| Failure::Server(printable(&waiting.to_string()));
     if flags.json {
-        return print_json(&value);
+        print_json(&value)?;
+        return reloaded.waiting.as_ref().map_or(Ok(ExitCode::SUCCESS), |waiting| Err(waits(waiting)));
     }
-    let reloaded: Reloaded = serde_json::from_value(value)
-        .map_err(|error| Failure::Argument(format!("the gateway's answer cannot be read: {error}")))?;
     complain(&reloaded.warnings);
+    if let Some(waiting) = &reloaded.waiting {
+        return Err(waits(waiting));
+    }
     let parts = [
         ("added", &reloaded.added),
         ("removed", &reloaded.removed),
@@ -67,4 +91,13 @@ pub(crate) fn reload(flags: &Reload) -> Result<ExitCode, Failure> {
     }
     print(&format!("unchanged: {}\n", reloaded.same))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is accepted, for whoever accepts it.
+fn accepted(waiting: &Waiting) -> Vec<String> {
+    let widens = waiting.widens.iter().map(|widened| {
+        let server = widened.server.as_ref().map(|server| format!("{server}: ")).unwrap_or_default();
+        one_line(&format!("accepted: {server}{}", widened.what))
+    });
+    widens.collect()
 }

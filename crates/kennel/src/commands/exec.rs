@@ -33,6 +33,9 @@ pub(crate) fn run(flags: Exec) -> Result<ExitCode, Failure> {
     if plan.engine == EngineKind::Host {
         eprintln!("kennel: --engine host: no box; the command can do all that you can do");
     }
+    if let Some(directory) = &plan.bare_cwd {
+        eprintln!("kennel: {}", sandbox::bare(directory));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()

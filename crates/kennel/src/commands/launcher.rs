@@ -1,12 +1,13 @@
 //! Makes the processes of one server: fetches its secrets, installs its package if need be, plans its box, starts it.
 
+use crate::commands::belongings::Belongings;
 use crate::commands::console::Console;
 use crate::commands::definition::Definition;
 use crate::commands::fetching::fetched;
 use crate::commands::sandbox;
 use crate::commands::server::Ground;
 use crate::failure::Failure;
-use kennel_box::{BoxPlan, BoxSpec, Command, Engine, HostView, MountRules, infer};
+use kennel_box::{BoxPlan, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, infer};
 use kennel_config::{ResolvedLaunch, ResolvedProcess, Sources};
 use kennel_exec::{Attachment, StartRequest};
 use kennel_packages::{Hint, InstallContext, InstallError, InstallProgress, Installed, PackageCommand, Refresh, Store};
@@ -17,6 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
+
+/// How many plans are kept beside the one in use.
+const MOST_FORMER: usize = 8;
 
 /// Starts processes of one server. What it refers to is fetched for each; what follows from it is found out once, as long as
 /// that stays the same.
@@ -31,6 +35,7 @@ pub(crate) struct ServerLauncher {
     /// How long an install may take.
     install_budget: Duration,
     sources: Arc<dyn Sources + Send + Sync>,
+    belongings: Arc<Belongings>,
     /// Held while one start prepares what the others can use.
     prepared: Mutex<Option<Prepared>>,
 }
@@ -38,9 +43,19 @@ pub(crate) struct ServerLauncher {
 /// What was found out for a start.
 struct Prepared {
     process: ResolvedProcess,
-    launcher: Arc<BoxLauncher>,
+    planned: Planned,
+    /// Plans of before, whose boxes may still run.
+    former: Vec<Arc<BoxPlan>>,
     /// How many there were before: names of processes are used once.
     number: u64,
+}
+
+/// A way to start processes, as long as what it was planned on stays what it is.
+struct Planned {
+    launcher: Arc<BoxLauncher>,
+    plan: Arc<BoxPlan>,
+    /// What was installed for it.
+    reads: Vec<PathBuf>,
 }
 
 /// What runs, whichever way it was found.
@@ -68,6 +83,7 @@ impl ServerLauncher {
             store: ground.data.join("store"),
             install_budget,
             sources: Arc::clone(&ground.sources),
+            belongings: Arc::clone(&ground.belongings),
             prepared: Mutex::default(),
         }
     }
@@ -75,12 +91,29 @@ impl ServerLauncher {
     async fn prepare(&self, steps: &dyn LaunchSteps) -> Result<Arc<BoxLauncher>, LaunchFailure> {
         let process = self.resolve(steps).await?;
         let mut prepared = self.prepared.lock().await;
-        if let Some(known) = prepared.as_ref().filter(|known| known.process == process) {
-            return Ok(Arc::clone(&known.launcher));
+        let mut is_replaced = false;
+        if let Some(Prepared { planned, .. }) = prepared.as_ref().filter(|known| known.process == process) {
+            if planned.plan.is_current(|| self.rules(&process, &planned.reads)) {
+                return Ok(Arc::clone(&planned.launcher));
+            }
+            is_replaced = true;
         }
         let number = prepared.as_ref().map_or(0, |before| before.number + 1);
-        let launcher = Arc::new(self.plan_for(&process, number, steps).await?);
-        *prepared = Some(Prepared { process, launcher: Arc::clone(&launcher), number });
+        let planned = self.plan_for(&process, number, steps).await;
+        let planned = planned.map_err(|failure| match failure.permanence {
+            // It worked before, and a path may be about to come back.
+            Permanence::Permanent if is_replaced => LaunchFailure { permanence: Permanence::Transient, ..failure },
+            _ => failure,
+        })?;
+        self.belongings.note_grants(&self.definition.title, planned.plan.write_grants());
+        let launcher = Arc::clone(&planned.launcher);
+        let mut former = Vec::new();
+        if let Some(before) = prepared.take() {
+            former = before.former;
+            former.push(before.planned.plan);
+            former.drain(..former.len().saturating_sub(MOST_FORMER));
+        }
+        *prepared = Some(Prepared { process, planned, former, number });
         Ok(launcher)
     }
 
@@ -107,7 +140,7 @@ impl ServerLauncher {
         process: &ResolvedProcess,
         number: u64,
         steps: &dyn LaunchSteps,
-    ) -> Result<BoxLauncher, LaunchFailure> {
+    ) -> Result<Planned, LaunchFailure> {
         let words: Vec<OsString> = process.command.iter().map(OsString::from).collect();
         let recognised = PackageCommand::recognise(&words)
             .map_err(|error| failure(Phase::Install, error.to_string(), Permanence::Permanent))?;
@@ -123,10 +156,14 @@ impl ServerLauncher {
         for notice in &plan.notices {
             self.console.say("notice", notice, json!({}));
         }
-        let Runnable { program, args, env, .. } = run;
-        let command = Command { program, args, env, ..Command::default() };
-        let request = StartRequest { plan: Arc::new(plan), command };
-        Ok(BoxLauncher::new(Arc::clone(&self.attachment), format!("server{number}"), request))
+        if let Some(directory) = &plan.bare_cwd {
+            self.console.say("bare_cwd", &sandbox::bare(directory), json!({ "path": directory }));
+        }
+        let Runnable { program, args, env, reads, .. } = run;
+        let (command, plan) = (Command { program, args, env, ..Command::default() }, Arc::new(plan));
+        let request = StartRequest { plan: Arc::clone(&plan), command };
+        let launcher = BoxLauncher::new(Arc::clone(&self.attachment), format!("server{number}"), request);
+        Ok(Planned { launcher: Arc::new(launcher), plan, reads })
     }
 
     /// Has the package in the store, from before or from now on.
@@ -173,7 +210,7 @@ impl ServerLauncher {
 
     fn plan(&self, process: &ResolvedProcess, run: &Runnable) -> Result<BoxPlan, Failure> {
         let host = self.host();
-        let rules = MountRules::for_user(&host.home);
+        let rules = self.rules(process, &run.reads);
         let mut spec: BoxSpec = process.spec.clone();
         spec.mounts.extend(run.reads.iter().cloned().map(sandbox::read_only));
         if process.infer {
@@ -195,6 +232,16 @@ impl ServerLauncher {
         let programs = sandbox::programs(&run.program, &host);
         let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
         Ok(spec.plan(&host, &rules, &programs)?)
+    }
+
+    /// The rules on what its boxes may be granted. What was installed for it is Kennel's own and shown all the same.
+    fn rules(&self, process: &ResolvedProcess, installed: &[PathBuf]) -> MountRules {
+        let home = self.host().home;
+        match process.spec.engine {
+            EngineKind::Native => self.belongings.rules(&home).showing(installed),
+            // Without a box there is nothing to keep from it.
+            EngineKind::Host => MountRules::for_user(&home),
+        }
     }
 
     /// This machine, seen from where the definition is.

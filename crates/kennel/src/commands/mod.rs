@@ -2,6 +2,7 @@
 
 mod admin;
 mod asking;
+mod belongings;
 mod call;
 mod clients;
 mod code;
@@ -18,6 +19,7 @@ mod fetching;
 mod following;
 mod launcher;
 mod naming;
+mod neighbours;
 mod plain;
 mod ps;
 mod run;

@@ -3,7 +3,7 @@
 use crate::cli::{Inspect, Ps};
 use crate::commands::admin::{Gateway, Request};
 use crate::commands::plain::one_line;
-use crate::commands::serve::ServerReport;
+use crate::commands::serve::{ServerReport, Waiting};
 use crate::commands::table::table;
 use crate::commands::{print, print_json};
 use crate::failure::Failure;
@@ -35,6 +35,11 @@ pub(crate) fn list(flags: &Ps) -> Result<ExitCode, Failure> {
     let servers: Vec<ServerReport> =
         serde_json::from_value(status["servers"].clone()).map_err(|error| not_told(&error))?;
     shown.push_str(&rows(&servers));
+    let waiting: Option<Waiting> =
+        serde_json::from_value(status["waiting"].clone()).map_err(|error| not_told(&error))?;
+    if let Some(waiting) = waiting {
+        let _ = writeln!(shown, "\n{}", crate::commands::plain::printable(&waiting.to_string()));
+    }
     print(&shown)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -92,6 +97,9 @@ fn details(server: &ServerReport) -> String {
     if let Some(problem) = &server.problem {
         let _ =
             writeln!(text, "problem   {}", crate::commands::plain::printable(problem).replace('\n', "\n          "));
+    }
+    for what in &server.waiting {
+        let _ = writeln!(text, "waits     {} (see `kennel ps`)", one_line(what));
     }
     let instances = server.status.as_ref().and_then(|status| status["instances"].as_array()).cloned();
     let instances = instances.unwrap_or_default();

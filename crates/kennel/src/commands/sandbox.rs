@@ -1,6 +1,7 @@
 //! From what is said of a box, in flags or in a definition, to its plan.
 
 use crate::cli::{BoxFlags, EngineName, OnOff, ProfileName, WallName};
+use crate::commands::belongings::Belongings;
 use crate::commands::definition::no_variable;
 use crate::failure::Failure;
 use kennel_box::{AccessMode, BoxPlan, BoxSpec, EngineKind, HostView, MountRules, MountSpec, Network, Profile, Wall};
@@ -15,7 +16,11 @@ pub(crate) fn plan(flags: &BoxFlags, program: &OsStr) -> Result<BoxPlan, Failure
     let host = HostView::current();
     let programs = programs(program, &host);
     let programs = programs.iter().map(PathBuf::as_path).collect::<Vec<_>>();
-    Ok(spec(flags, &host.cwd)?.plan(&host, &MountRules::for_user(&host.home), &programs)?)
+    let spec = spec(flags, &host.cwd)?;
+    // Looking for what is Kennel's own takes time, and matters only where something is granted.
+    let is_plain = spec.mounts.is_empty() || spec.engine == EngineKind::Host;
+    let rules = if is_plain { MountRules::for_user(&host.home) } else { Belongings::default().rules(&host.home) };
+    Ok(spec.plan(&host, &rules, &programs)?)
 }
 
 /// The programs that are named by path, and not to be found on `PATH`.
@@ -27,6 +32,12 @@ pub(crate) fn programs(program: &OsStr, host: &HostView) -> Vec<PathBuf> {
 /// Whether a path is granted already.
 pub(crate) fn grants(spec: &BoxSpec, path: &Path) -> bool {
     spec.mounts.iter().any(|mount| mount.mount_path.is_none() && path.starts_with(&mount.host_path))
+}
+
+/// What is said where a program starts in a directory that was not granted.
+pub(crate) fn bare(directory: &Path) -> String {
+    let directory = directory.display();
+    format!("{directory} is there in the box, but nothing of it that is not granted; grant it with --read or --write")
 }
 
 /// A path at the same place, read-only.

@@ -6,6 +6,7 @@ mod reloading;
 mod report;
 mod retiring;
 mod shown;
+mod trust;
 mod unions;
 mod watching;
 
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 pub(crate) use fleet::Fleet;
-pub(crate) use reloading::Reloaded;
+pub(crate) use reloading::{Reloaded, Waiting};
 pub(crate) use report::ServerReport;
 
 /// Serves until it is told to stop.
@@ -53,6 +54,7 @@ async fn serve(flags: Serve) -> Result<ExitCode, Failure> {
     let output = Arc::new(Output::new(format, Naming::Each));
     let console = Console::of_kennel(&output);
     let ground = Ground::new(output, data, Memory::Kept).audited(config.gateway.audit).starting(config.gateway.starts);
+    let ground = ground.using(&file, Some(socket.path()));
     if let Some(store) = &ground.store {
         gateway = gateway.remembering(store.clone());
     }

@@ -1,6 +1,7 @@
 //! From the definition of a server to a hub that serves it, and what all servers of one Kennel stand on.
 
 use crate::cli::ServerFlags;
+use crate::commands::belongings::Belongings;
 use crate::commands::console::{Console, Format, Naming, Output};
 use crate::commands::definition::Definition;
 use crate::commands::elsewhere;
@@ -48,6 +49,8 @@ pub(crate) struct Ground {
     stage: Stage,
     /// Where secrets come from.
     pub(crate) sources: Arc<dyn Sources + Send + Sync>,
+    /// What no box is granted.
+    pub(crate) belongings: Arc<Belongings>,
 }
 
 impl Ground {
@@ -60,12 +63,18 @@ impl Ground {
         };
         let (native, host) = (engine(EngineKind::Native), engine(EngineKind::Host));
         let (audit, stage, sources) = (Audit::Off, Stage::default(), Arc::new(SystemSources::default()));
-        Self { output, native, host, data, store, audit, stage, sources }
+        let belongings = Arc::new(Belongings::new(Some(data.clone())));
+        Self { output, native, host, data, store, audit, stage, sources, belongings }
     }
 
     /// The same with so many processes starting at once, where that is said.
     pub(crate) fn starting(self, at_once: Option<u32>) -> Self {
         Self { stage: at_once.map_or_else(Stage::default, |at_once| Stage::new(count(at_once))), ..self }
+    }
+
+    /// The same for servers of a file, operated by a socket.
+    pub(crate) fn using(self, config: &Path, socket: Option<&Path>) -> Self {
+        Self { belongings: Arc::new(Belongings::new(Some(self.data.clone())).using(config, socket)), ..self }
     }
 
     /// The same with calls written down.

@@ -135,7 +135,8 @@ impl Desk {
             Request::Stop { server } => fleet.stop(&server).map(|()| Value::Null),
             Request::Start { server } => fleet.start(&server).await.map(|()| Value::Null),
             Request::Restart { server } => fleet.restart(&server).await.map(|()| Value::Null),
-            Request::Reload => fleet.reload().await.map(|reloaded| value(&reloaded)),
+            Request::Reload { accept: None } => fleet.reload().await.map(|reloaded| value(&reloaded)),
+            Request::Reload { accept: Some(number) } => fleet.accept(number).map(|reloaded| value(&reloaded)),
         };
         Ok(answered.map_err(|error| error.to_string()))
     }
@@ -167,6 +168,7 @@ impl Desk {
             "data": self.fleet.ground().data,
             "socket": self.place.path(),
             "servers": self.fleet.reports(),
+            "waiting": self.fleet.waiting(),
         })
     }
 }

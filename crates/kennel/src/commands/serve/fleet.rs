@@ -1,5 +1,6 @@
 //! Owns which servers are served just now: what the file says of each, and the hub that serves it.
 
+use super::reloading::Waiting;
 use super::report::ServerReport;
 use super::retiring::Retiring;
 use super::unions::{Served, Unions};
@@ -47,6 +48,10 @@ pub(super) struct State {
     pub(super) unions: Unions,
     /// What runs code, where that is wanted.
     pub(super) coding: Option<Arc<Coding>>,
+    /// A version of the file that waits for the operator's word.
+    pub(super) waiting: Option<(Waiting, Config)>,
+    /// How many versions have waited.
+    pub(super) changes: u64,
 }
 
 /// One server of the file.
@@ -76,6 +81,7 @@ impl Fleet {
 
     /// Takes up the servers of a file. Nothing is started but those that are to be started with Kennel.
     pub(crate) fn adopt(self: &Arc<Self>, config: Config) {
+        self.ground.belongings.note_unboxed(&config);
         let members: BTreeMap<_, _> =
             config.enabled().map(|(name, _)| (name.clone(), self.member(&config, name, None))).collect();
         {
@@ -94,7 +100,7 @@ impl Fleet {
         if state.coding.is_none() {
             state.coding = Coding::new(&state.config, &self.ground);
         }
-        let State { config, members, unions, coding } = state;
+        let State { config, members, unions, coding, .. } = state;
         let served = Served { config, members, coding: coding.as_ref(), trials: &self.turns };
         let retired = unions.update(&served);
         if former.is_some() || !retired.is_empty() {
@@ -205,11 +211,14 @@ impl Fleet {
 
     /// What is to be told of one server.
     pub(crate) fn report(&self, name: &str) -> Option<ServerReport> {
-        let (served, definition) = {
+        let (served, definition, waiting) = {
             let state = self.read();
-            (state.members.get(name)?.served.clone(), state.config.servers.get(name)?.clone())
+            let widens = state.waiting.iter().flat_map(|(waiting, _)| &waiting.widens);
+            let waiting: Vec<_> = widens.filter(|widened| widened.server.as_deref() == Some(name)).collect();
+            let waiting = waiting.into_iter().map(|widened| widened.what.clone()).collect();
+            (state.members.get(name)?.served.clone(), state.config.servers.get(name)?.clone(), waiting)
         };
-        Some(ServerReport::new(name, &self.url, &definition, served))
+        Some(ServerReport { waiting, ..ServerReport::new(name, &self.url, &definition, served) })
     }
 
     /// Ends all servers and returns when nothing is left.

@@ -1,9 +1,11 @@
 //! Owns how servers change while Kennel runs: by another version of the file, or by the operator's word.
 
 use super::fleet::{Fleet, Member, State};
+use super::trust::distrust;
 use crate::commands::asking::did_you_mean;
+use crate::commands::plain::one_line;
 use crate::commands::server::Assembled;
-use kennel_config::{Changes, Config, ServerName};
+use kennel_config::{Changes, Config, ServerName, Widening};
 use kennel_hub::Readiness;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -12,6 +14,10 @@ use std::time::Duration;
 
 /// How long the calls of a server that is replaced are waited for, where its definition says nothing else.
 const PATIENCE: Duration = Duration::from_mins(5);
+
+/// How much is said of a version of the file that waits.
+const MOST_WIDENINGS: usize = 50;
+const LONGEST_WIDENING: usize = 300;
 
 /// What another version of the file has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +29,39 @@ pub(crate) struct Reloaded {
     pub(crate) same: usize,
     /// What needs another start of Kennel, and whatever else somebody should know.
     pub(crate) warnings: Vec<String>,
+    /// What was not taken up.
+    #[serde(default)]
+    pub(crate) waiting: Option<Waiting>,
+}
+
+/// A version of the file that lets servers do more, and that somebody else may have written. It waits for the operator.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    /// Tells it from other versions, so that no other one is accepted than the one that was looked at.
+    pub(crate) number: u64,
+    /// Who else may have written it.
+    pub(crate) why: String,
+    /// What it lets servers do.
+    pub(crate) widens: Vec<Widened>,
+}
+
+/// One thing that servers might do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Widened {
+    /// The server, unless it is about all.
+    pub(crate) server: Option<String>,
+    pub(crate) what: String,
+}
+
+impl std::fmt::Display for Waiting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "the file lets servers do more than before, but {}; nothing of it is taken up:", self.why)?;
+        for Widened { server, what } in &self.widens {
+            let server = server.as_ref().map(|server| format!("{server}: ")).unwrap_or_default();
+            writeln!(f, "  {server}{what}")?;
+        }
+        write!(f, "  if you have written it, `kennel reload --accept` takes it up (this is change {})", self.number)
+    }
 }
 
 /// Why the operator's word was not followed.
@@ -55,18 +94,87 @@ pub(crate) enum ControlError {
     /// Somebody else was faster.
     #[error("{0} was changed by somebody else meanwhile; look at `kennel ps` and try again")]
     Overtaken(String),
+    /// What was looked at is no longer what waits.
+    #[error("{}", no_such_change(.asked, .waiting))]
+    NoSuchChange {
+        /// What was accepted.
+        asked: u64,
+        /// What waits.
+        waiting: Option<Waiting>,
+    },
     /// The file makes no sense.
     #[error("the servers go on as they were, because the file has mistakes:\n{0}")]
     File(String),
 }
 
+fn no_such_change(asked: &u64, waiting: &Option<Waiting>) -> String {
+    match waiting {
+        None => format!("change {asked} does not wait for anybody; `kennel reload` reads the file again"),
+        Some(waiting) => format!("the file has changed since change {asked}, which was not taken up; now {waiting}"),
+    }
+}
+
 impl Fleet {
-    /// Reads the file again and changes what is different in it. What is wrong with the file changes nothing.
+    /// Reads the file again and changes what is different in it. What is wrong with the file changes nothing; neither does
+    /// what lets servers do more, if somebody else may have written it.
     pub(crate) async fn reload(self: &Arc<Self>) -> Result<Reloaded, ControlError> {
-        let file = self.file().to_owned();
-        let read = tokio::task::spawn_blocking(move || Config::read(&file).map_err(|error| error.to_string())).await;
-        let config = read.unwrap_or_else(|error| Err(error.to_string())).map_err(ControlError::File)?;
-        Ok(self.change_to(config))
+        let (file, belongings) = (self.file().to_owned(), Arc::clone(&self.ground.belongings));
+        let current = self.read().config.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            let config = Config::read(&file).map_err(|error| error.to_string())?;
+            let widens = Widening::between(&current, &config);
+            let why = if widens.is_empty() { None } else { distrust(&file, &belongings, &current) };
+            Ok((config, widens, why))
+        });
+        let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
+        let (config, widens, why) = read.map_err(ControlError::File)?;
+        match why {
+            None => Ok(self.change_to(config)),
+            Some(why) => Ok(self.keep_waiting(config, &widens, why)),
+        }
+    }
+
+    /// Takes up the change that waits, by the operator's word.
+    pub(crate) fn accept(self: &Arc<Self>, number: u64) -> Result<Reloaded, ControlError> {
+        let waiting = self.write().waiting.take_if(|(waiting, _)| waiting.number == number);
+        match waiting {
+            Some((_, config)) => Ok(self.change_to(config)),
+            None => Err(ControlError::NoSuchChange { asked: number, waiting: self.waiting() }),
+        }
+    }
+
+    /// What waits for the operator.
+    pub(crate) fn waiting(&self) -> Option<Waiting> {
+        self.read().waiting.as_ref().map(|(waiting, _)| waiting.clone())
+    }
+
+    fn keep_waiting(&self, config: Config, widens: &[Widening], why: String) -> Reloaded {
+        let widened = |widening: &Widening| Widened {
+            server: widening.server.as_ref().map(ToString::to_string),
+            // Whoever wrote the file has chosen the words.
+            what: one_line(&widening.what).chars().take(LONGEST_WIDENING).collect(),
+        };
+        let mut widens: Vec<Widened> = widens.iter().take(MOST_WIDENINGS + 1).map(widened).collect();
+        if widens.len() > MOST_WIDENINGS {
+            widens.truncate(MOST_WIDENINGS);
+            widens.push(Widened { server: None, what: "and more; look at the file".to_owned() });
+        }
+        let (waiting, same, is_known) = {
+            let mut state = self.write();
+            let known =
+                state.waiting.as_ref().filter(|(_, known)| *known == config).map(|(waiting, _)| waiting.clone());
+            let is_known = known.is_some();
+            let waiting = known.unwrap_or_else(|| {
+                state.changes += 1;
+                Waiting { number: state.changes, why, widens }
+            });
+            state.waiting = Some((waiting.clone(), config));
+            (waiting, state.members.len(), is_known)
+        };
+        if !is_known {
+            self.console.say("reload_waits", &waiting.to_string(), json!({ "waiting": waiting }));
+        }
+        Reloaded { same, waiting: Some(waiting), ..Reloaded::default() }
     }
 
     fn change_to(self: &Arc<Self>, config: Config) -> Reloaded {
@@ -75,7 +183,7 @@ impl Fleet {
         let (changes, warnings) = {
             let mut state = self.write();
             let changes = Changes::between(&state.config, &config);
-            let State { config: current, members, .. } = &mut *state;
+            let State { config: current, members, waiting, .. } = &mut *state;
             for name in changes.added.iter().chain(&changes.changed) {
                 let member = self.member(&config, name, members.get(name));
                 if let Some(Member { served: Ok(former), .. }) = members.insert(name.clone(), member.clone()) {
@@ -94,7 +202,10 @@ impl Fleet {
                 }
             }
             let warnings = config.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
+            self.ground.belongings.note_unboxed(&config);
             *current = config;
+            // Whatever waited was an older version.
+            *waiting = None;
             // Clients are not told of changes where there are none.
             if !changes.is_empty() {
                 self.show(&mut state);
@@ -240,6 +351,7 @@ impl Reloaded {
             shown_otherwise: names(&changes.shown_otherwise),
             same: changes.same.len(),
             warnings,
+            waiting: None,
         }
     }
 }

@@ -33,6 +33,9 @@ pub(crate) struct ServerReport {
     pub(crate) command: Option<String>,
     /// All that its hub says.
     pub(crate) status: Option<Value>,
+    /// What a version of the file lets it do that waits for the operator.
+    #[serde(default)]
+    pub(crate) waiting: Vec<String>,
 }
 
 /// How a server is, in one word.
@@ -106,6 +109,7 @@ impl ServerReport {
             tags: server.tags.iter().cloned().collect(),
             command: command(server),
             status: None,
+            waiting: Vec::new(),
         };
         let assembled = match hub {
             Ok(assembled) => assembled,
@@ -138,7 +142,11 @@ fn problem(status: &Status, state: ServerState) -> Option<String> {
         ServerState::Stopped => status.held.clone(),
         ServerState::Failed | ServerState::Waiting => {
             let failure = status.instances.iter().find_map(|instance| instance.status.last_failure.clone());
-            failure.map(|failure| format!("failed in phase {failure}"))
+            let cause = match &status.readiness {
+                Readiness::Failed { cause } => Some(cause.clone()),
+                _ => None,
+            };
+            failure.map(|failure| format!("failed in phase {failure}")).or(cause)
         }
         ServerState::Ready | ServerState::Starting | ServerState::Idle | ServerState::NotServed => None,
     }
