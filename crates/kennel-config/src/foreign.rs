@@ -2,12 +2,12 @@
 //!
 //! The file belongs to another program. What Kennel has no use for is left alone, and said where it could matter.
 
-use crate::clients::{leads_to, starts_kennel};
+use crate::clients::{Setting, leads_to, starts_kennel, understood};
 use crate::gateway::GatewaySettings;
 use crate::name::names_for;
 use crate::nearest::did_you_mean;
 use crate::problem::{Report, join};
-use crate::tree::{Content, Entry, Node};
+use crate::tree::{Content, Entry, Node, Number};
 
 /// Keys that say something to other programs alone.
 const OTHERS_AFFAIR: [&str; 22] = [
@@ -123,7 +123,78 @@ fn as_own_servers(servers: &Node, path: &str, gateway: &[String], report: &mut R
         // A client that was pointed at Kennel; to serve it would be to go round in circles.
         report.warning(entry.at, &join(path, &entry.written), "is left out, because it is Kennel itself", None);
     }
-    Node::new(servers.at, Content::Table(others))
+    let mut taken = Vec::new();
+    for mut entry in others {
+        match behind_run(&entry.value) {
+            Ok(Some(server)) => entry.value = server,
+            Ok(None) => {}
+            Err(why) => {
+                report.warning(entry.at, &join(path, &entry.written), format!("is left out: {why}"), None);
+                continue;
+            }
+        }
+        taken.push(entry);
+    }
+    Node::new(servers.at, Content::Table(taken))
+}
+
+/// The server that an entry starts by `kennel run`, as Kennel's own file would have said it.
+fn behind_run(server: &Node) -> Result<Option<Node>, String> {
+    let words: Vec<&Node> =
+        server.get("command").into_iter().chain(server.get("args").map(Node::items).unwrap_or_default()).collect();
+    let texts: Vec<Option<&str>> = words.iter().map(|word| word.text().filter(|text| !text.contains("${"))).collect();
+    let directory = server.get("cwd").and_then(Node::text);
+    let Some(wrapped) = understood(&texts, directory)? else { return Ok(None) };
+    let at = server.at;
+    let mut entries: Vec<Entry> = server.entries().to_vec();
+    let mut set = |key: &str, content: Content| {
+        entries.retain(|entry| entry.key != key);
+        entries.push(Entry::new(key, at, Node::new(at, content)));
+    };
+    set("command", words[wrapped.command].content.clone());
+    set("args", Content::List(words[wrapped.command + 1..].iter().map(|word| (*word).clone()).collect()));
+    let text = |text: &str| Content::Text(text.replace("${", "$${"));
+    let variables = wrapped.env.iter().map(|(name, value)| {
+        // What the client sets is set for Kennel, which passes on what it is told to.
+        let known = || server.get("env").and_then(|env| env.get(name)).map(|value| value.content.clone());
+        let passed = || Content::Table(vec![Entry::new("from-env", at, Node::new(at, Content::Text(name.clone())))]);
+        let content = value.as_deref().map(text).or_else(known).unwrap_or_else(passed);
+        Entry::new(name, at, Node::new(at, content))
+    });
+    set("env", Content::Table(variables.collect()));
+    for (key, setting) in &wrapped.settings {
+        let content = match setting {
+            Setting::Text(value) | Setting::Item(value) => text(value),
+            Setting::Boolean(value) => Content::Boolean(*value),
+            Setting::Number(spelled) => Content::Number(Number {
+                value: spelled.parse().unwrap_or_default(),
+                whole: spelled.parse().ok(),
+                spelled: spelled.clone(),
+            }),
+        };
+        put_setting(&mut entries, at, key, content, matches!(setting, Setting::Item(_)));
+    }
+    Ok(Some(Node::new(at, Content::Table(entries))))
+}
+
+fn put_setting(entries: &mut Vec<Entry>, at: usize, key: &[&str], content: Content, is_item: bool) {
+    let Some((name, inner)) = key.split_first() else { return };
+    let known = entries.iter().position(|entry| entry.key == *name);
+    let found = known.map(|found| entries.remove(found).value.content);
+    let content = match (found, inner.is_empty()) {
+        (found, false) => {
+            let mut members = if let Some(Content::Table(members)) = found { members } else { Vec::new() };
+            put_setting(&mut members, at, inner, content, is_item);
+            Content::Table(members)
+        }
+        (Some(Content::List(mut items)), true) if is_item => {
+            items.push(Node::new(at, content));
+            Content::List(items)
+        }
+        (_, true) if is_item => Content::List(vec![Node::new(at, content)]),
+        (_, true) => content,
+    };
+    entries.push(Entry::new(name, at, Node::new(at, content)));
 }
 
 /// Whether a server is Kennel itself.

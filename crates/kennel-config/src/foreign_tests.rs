@@ -210,3 +210,32 @@ fn a_client_that_was_pointed_at_kennel_does_not_make_it_serve_itself() {
     let told: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(told.iter().filter(|warning| warning.contains("Kennel itself")).count(), 3, "{told:?}");
 }
+
+#[test]
+fn a_server_that_is_started_by_kennel_run_is_somebodys_server() {
+    let text = r#"{ "mcpServers": {
+        "notes": { "command": "/usr/bin/kennel",
+                   "args": ["run", "--stdio", "--write", "/srv/notes", "--write", "/srv/more", "--network=on", "--pids", "50",
+                            "--env", "TOKEN", "--env", "MODE=fast", "--env", "HOME", "--", "npx", "-y", "notes", "--", "${DIR}"],
+                   "env": { "TOKEN": "secret-1", "KENNEL_DATA": "/x" } },
+        "unboxed": { "command": "kennel", "args": ["run", "--engine", "host", "--", "tool"] },
+        "behind": { "command": "env", "args": ["A=b", "kennel", "run", "--", "tool"] }
+    } }"#;
+    let config = Config::parse(text.as_bytes(), Path::new("mcp.json")).unwrap();
+    assert_eq!(config.servers.keys().map(ToString::to_string).collect::<Vec<_>>(), ["notes"]);
+    let told: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
+    for word in
+        ["unboxed: is left out: its `kennel run` has `--engine`", "behind: is left out: it starts `kennel run` by"]
+    {
+        assert!(told.iter().any(|warning| warning.contains(word)), "{told:?}");
+    }
+    let Launch::Process(notes) = &config.servers.values().next().unwrap().launch else { panic!("a process") };
+    assert_eq!(notes.command.literal(), Some("npx"));
+    let args: Vec<_> = notes.args.iter().map(Template::written).collect();
+    assert_eq!(args, ["-y", "notes", "--", "${DIR}"]);
+    let written: Vec<_> = notes.sandbox.write.iter().map(Template::written).collect();
+    assert_eq!(written, ["/srv/notes", "/srv/more"]);
+    assert_eq!((notes.sandbox.pids, notes.sandbox.network), (Some(50), Some(kennel_box::Network::On)));
+    assert_eq!(notes.env.keys().collect::<Vec<_>>(), ["HOME", "MODE", "TOKEN"], "what was for Kennel is not passed on");
+    assert_eq!(notes.env["HOME"], Value::FromEnv("HOME".into()));
+}

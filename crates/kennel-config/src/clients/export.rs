@@ -8,6 +8,7 @@ use super::error::{ReadError, SayError};
 use super::find::read_known;
 use super::lists::path_of;
 use super::text::{Part, Text};
+use super::wrapped::is_program;
 use super::write::say;
 use std::path::{Path, PathBuf};
 
@@ -103,7 +104,7 @@ fn bearer(client: Client, token: &str) -> Text {
     if is_sayable { text } else { Text::from(format!("Bearer {token}")) }
 }
 
-/// Whether an entry leads back to Kennel: it starts Kennel, or its address is one of the gateway's.
+/// Whether an entry leads back to Kennel: it starts a gateway or leads to one, or its address is one of the gateway's.
 pub fn is_kennel(entry: &Entry, addresses: &[String]) -> bool {
     match &entry.launch {
         Launch::Stdio { command, args, .. } => {
@@ -116,11 +117,8 @@ pub fn is_kennel(entry: &Entry, addresses: &[String]) -> bool {
 
 /// Whether a command starts Kennel, or is given the gateway's address.
 pub(crate) fn starts_kennel(words: &[&str], addresses: &[String]) -> bool {
-    let is_program = |word: &str| {
-        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-        name.strip_suffix(".exe").unwrap_or(name) == "kennel"
-    };
-    let verbs = ["run", "serve", "connect", "code"];
+    // What `kennel run` starts is somebody's server.
+    let verbs = ["serve", "connect", "code"];
     // Also behind another program, such as `env` or a bridge.
     let starts = words.windows(2).any(|pair| is_program(pair[0]) && verbs.contains(&pair[1]));
     starts || words.iter().any(|word| leads_to(word, addresses))

@@ -25,6 +25,7 @@ mod plugins;
 mod read;
 mod text;
 mod undo;
+mod wrapped;
 mod write;
 
 pub use client::{Client, UnknownClient};
@@ -43,3 +44,4 @@ pub use plan::{Outcome, Plan, PlanError, Planned, plan, plan_removal};
 pub use read::Found;
 pub use text::{Part, Spelling, Text, Unsayable, Words};
 pub use undo::{Record, Records, UndoError};
+pub(crate) use wrapped::{Setting, understood};

@@ -1,11 +1,12 @@
 //! Owns what an import does to Kennel's file: which entries are added under which names, which are not, and why.
 
-use super::document::{BYTE_ORDER_MARK, Language, Node};
+use super::document::{BYTE_ORDER_MARK, Language, Node, Value};
 use super::edit_toml::{of_table, with_line_ends};
 use super::entry::Entry;
 use super::export::is_kennel;
 use super::kennel::table_of;
 use super::mask::KEPT;
+use super::wrapped::unwrapped;
 use crate::{Config, ConfigError, Launch, name_like};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -145,7 +146,12 @@ pub fn plan(file: &Path, before: Option<String>, entries: Vec<Entry>, addresses:
     let mut draft = Draft::new(file, before.as_deref())?;
     let mut items = Vec::new();
     for entry in entries {
-        let outcome = if is_kennel(&entry, addresses) { Outcome::Itself } else { draft.take(&entry) };
+        let outcome = match unwrapped(&entry) {
+            _ if is_kennel(&entry, addresses) => Outcome::Itself,
+            Ok(None) => draft.take(&entry, Vec::new()),
+            Ok(Some((behind, settings))) => draft.take(&behind, settings),
+            Err(why) => Outcome::Refused { why },
+        };
         items.push(Planned { entry, outcome });
     }
     let plan = Plan { file: file.to_owned(), after: before.clone().unwrap_or_default(), before, items };
@@ -211,14 +217,18 @@ impl<'a> Draft<'a> {
         if self.has_windows_line_ends { with_line_ends(&text) } else { text }
     }
 
-    /// Adds an entry unless it is there.
-    fn take(&mut self, entry: &Entry) -> Outcome {
-        let table = match table_of(entry) {
+    /// Adds an entry, with what else is to be said of it, unless it is there.
+    fn take(&mut self, entry: &Entry, settings: Vec<(String, Node)>) -> Outcome {
+        let mut table = match table_of(entry) {
             Ok(table) => table,
             Err(unsayable) => {
                 return Outcome::Refused { why: format!("Kennel cannot write {unsayable} after a `$`") };
             }
         };
+        if let Value::Table(members) = &mut table.value {
+            members.retain(|(name, _)| !settings.iter().any(|(other, _)| name == other));
+            members.extend(settings);
+        }
         let launch = match self.launch(&table) {
             Ok(launch) => launch,
             Err(error) => return Outcome::Refused { why: reasons(&error) },

@@ -79,7 +79,7 @@ fn kennel_knows_itself_in_any_dress() {
     let addresses = ["127.0.0.1:7330".to_owned(), "box.lan:7330".to_owned()];
     for own in [
         r#"{"command": "kennel", "args": ["serve"]}"#,
-        r#"{"command": "/opt/bin/kennel", "args": ["run", "--stdio", "--", "x"]}"#,
+        r#"{"command": "/opt/bin/kennel", "args": ["connect"]}"#,
         r#"{"command": "env", "args": ["A=b", "kennel", "connect", "http://other/mcp"]}"#,
         r#"{"command": "npx", "args": ["mcp-remote", "http://localhost:7330/mcp"]}"#,
         r#"{"url": "http://localhost:7330/servers/a/mcp"}"#,
@@ -89,6 +89,7 @@ fn kennel_knows_itself_in_any_dress() {
         assert!(is_kennel(&read(own), &addresses), "{own}");
     }
     for other in [
+        r#"{"command": "/opt/bin/kennel", "args": ["run", "--stdio", "--", "x"]}"#,
         r#"{"command": "kennel-club-server", "args": ["run"]}"#,
         r#"{"command": "npx", "args": ["kennel", "--help"]}"#,
         r#"{"url": "http://localhost:7331/mcp"}"#,

@@ -202,6 +202,29 @@ fn what_kennel_cannot_run_is_refused_alone() {
 }
 
 #[test]
+fn a_server_behind_kennel_run_is_imported_with_its_box() {
+    let list = r#"{"mcpServers": {
+        "notes": {"command": "kennel", "cwd": "/home/ada",
+                  "args": ["run", "--stdio", "--write", "notes", "--network", "on", "--env", "T", "--", "npx", "-y", "notes"],
+                  "env": {"T": "${TOKEN}", "OTHER": "x"}},
+        "host": {"command": "kennel", "args": ["run", "--engine", "host", "--", "tool"]},
+        "gateway": {"command": "kennel", "args": ["connect"]}}}"#;
+    let (said, after) = outcomes(None, entries(list));
+    assert_eq!(said[0], "added as `notes`");
+    assert!(said[1].starts_with("skipped: its `kennel run` has `--engine`"), "{said:?}");
+    assert!(said[2].contains("Kennel itself"), "{said:?}");
+    let config = Config::parse(after.as_bytes(), file()).expect("Kennel's file");
+    let (_, server) = config.servers.iter().next().expect("a server");
+    let Launch::Process(notes) = &server.launch else { panic!("a process") };
+    assert_eq!(notes.command.literal(), Some("npx"), "{after}");
+    let written: Vec<_> = notes.sandbox.write.iter().map(kennel_config::Template::written).collect();
+    assert_eq!(written, ["/home/ada/notes"], "{after}");
+    assert_eq!(notes.env.keys().collect::<Vec<_>>(), ["T"], "{after}");
+    // Again: nothing is new.
+    assert_eq!(outcomes(Some(&after), entries(list)).0[0], "there already as `notes`");
+}
+
+#[test]
 fn what_does_not_go_together_is_not_shown_as_a_change() {
     let servers: Vec<String> =
         (0..1001).map(|number| format!("\"s{number}\": {{\"command\": \"x{number}\"}}")).collect();

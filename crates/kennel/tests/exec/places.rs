@@ -75,10 +75,10 @@ fn a_directory_that_is_not_in_the_box_is_an_error_with_the_fix() {
     for caller in callers() {
         let ground = Ground::new(caller);
         let work = ground.text("work");
-        let elsewhere = "/srv";
-        run(ground.exec(&["--cwd", elsewhere], &["pwd"])).refused(
+        run(ground.exec(&["--cwd", "/nowhere"], &["pwd"])).refused(
             125,
-            "kennel: box spec: `workdir` is `/srv`, which is not in the box; grant it with --read or --write\n",
+            "kennel: box spec: `workdir` is `/nowhere`, which is neither outside nor in the box; grant it with --read or \
+             --write\n",
         );
         run(ground.exec(&["--read", ".", "--cwd", "missing"], &["pwd"])).refused(
             125,
