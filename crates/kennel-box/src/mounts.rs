@@ -8,7 +8,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Trees of the system that no box sees any part of.
 const DENIED_TREES: [&str; 12] = [
@@ -49,13 +49,16 @@ const DENIED_IN_HOME: [&str; 16] = [
     ".ssh",
 ];
 
+/// How what is Kennel's own is found.
+type Finding = Box<dyn FnOnce() -> OwnThings + Send + Sync>;
+
 /// The rules for one user.
 #[derive(Debug, Clone)]
 pub struct MountRules {
     allowed_roots: Vec<PathBuf>,
     home: PathBuf,
-    /// What is Kennel's own.
-    own: Arc<OwnThings>,
+    /// What is Kennel's own, looked for when there is something to decide.
+    own: Arc<LazyLock<OwnThings, Finding>>,
     /// What of it a box may read all the same.
     installed: Vec<PathBuf>,
 }
@@ -72,15 +75,18 @@ impl MountRules {
     pub fn under_roots(home: &Path, allowed_roots: Vec<PathBuf>) -> Self {
         let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
         let allowed_roots = allowed_roots.into_iter().map(real).collect();
-        Self { allowed_roots, home: real(home.to_path_buf()), own: Arc::default(), installed: Vec::new() }
+        let own: Finding = Box::new(OwnThings::default);
+        let own = Arc::new(LazyLock::new(own));
+        Self { allowed_roots, home: real(home.to_path_buf()), own, installed: Vec::new() }
     }
 
-    /// The same rules, under which these things of Kennel's own are granted to nobody. They are looked for now.
+    /// The same rules, under which these things of Kennel's own are granted to nobody. They are asked for, and looked for,
+    /// with the first path that is checked.
     #[must_use]
-    pub fn protecting(self, own: Vec<Own>) -> Self {
+    pub fn protecting(self, own: impl FnOnce() -> Vec<Own> + Send + Sync + 'static) -> Self {
         // Without a table of mounts everything is still known by its path; no grant is made without one.
-        let mounts = MountTable::current().unwrap_or_default();
-        Self { own: Arc::new(OwnThings::find(own, &mounts)), ..self }
+        let find: Finding = Box::new(|| OwnThings::find(own(), &MountTable::current().unwrap_or_default()));
+        Self { own: Arc::new(LazyLock::new(find)), ..self }
     }
 
     /// The same rules for a box that Kennel itself shows what it has installed for it, read-only.

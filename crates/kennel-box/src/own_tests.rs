@@ -31,7 +31,8 @@ impl Place {
             what: "one of its own things",
             protection: *protection,
         });
-        MountRules::for_user(Path::new("/home/ada")).protecting(own.collect())
+        let own: Vec<Own> = own.collect();
+        MountRules::for_user(Path::new("/home/ada")).protecting(move || own)
     }
 
     #[track_caller]
@@ -147,14 +148,14 @@ fn in_a_mount_namespace() {
     let base = PathBuf::from(std::env::var_os("KENNEL_TEST_PLACE").unwrap());
     let refused = std::env::var("KENNEL_TEST_REFUSED").unwrap() == "true";
     let own = Own { path: base.join("project/kennel.toml"), what: "it", protection: Protection::Private };
-    let rules = MountRules::for_user(Path::new("/home/ada")).protecting(vec![own]);
+    let rules = MountRules::for_user(Path::new("/home/ada")).protecting(move || vec![own]);
     let check = |path: &str| rules.check(&base.join(path), ReadWrite);
     assert_eq!(check("b").is_err(), refused, "{:?}", check("b"));
     assert!(check("other/in").is_err(), "a mount of its directory");
     assert!(check("other").is_err(), "what is mounted in it comes along");
     // The thing itself by its other name.
     let own = Own { path: base.join("other/in/kennel.toml"), what: "it", protection: Protection::Private };
-    let rules = MountRules::for_user(Path::new("/home/ada")).protecting(vec![own]);
+    let rules = MountRules::for_user(Path::new("/home/ada")).protecting(move || vec![own]);
     assert!(rules.check(&base.join("project"), ReadWrite).is_err(), "the directory that is mounted elsewhere");
     assert!(rules.check(&base.join("project/src"), ReadWrite).is_ok());
 }

@@ -187,7 +187,8 @@ fn plan(
     };
     // Nothing of the user's own programs: code sees one Python and the base system.
     let bare = HostView { path: "/usr/bin".into(), ..host.clone() };
-    let rules = MountRules::for_user(&host.home).protecting(settings.own.clone());
+    let own = settings.own.clone();
+    let rules = MountRules::for_user(&host.home).protecting(move || own);
     Ok(spec.plan(&bare, &rules, &[])?)
 }
 

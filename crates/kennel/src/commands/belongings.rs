@@ -67,8 +67,9 @@ impl Belongings {
     }
 
     /// The rules on what may be granted to boxes.
-    pub(crate) fn rules(&self, home: &Path) -> MountRules {
-        MountRules::for_user(home).protecting(self.list(home))
+    pub(crate) fn rules(self: &Arc<Self>, home: &Path) -> MountRules {
+        let (belongings, home) = (Arc::clone(self), home.to_owned());
+        MountRules::for_user(&home.clone()).protecting(move || belongings.list(&home))
     }
 
     /// All of it, as it is now.

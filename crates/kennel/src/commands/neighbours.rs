@@ -41,15 +41,29 @@ fn look_at(pid: u32) -> Option<Neighbour> {
     let program = std::fs::read_link(process.join("exe")).ok()?;
     let name = program.file_name()?.as_bytes();
     let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
-    // Programs of other users are their own affair, and for root those of everybody would be.
-    let is_own = std::fs::metadata(&process).is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw());
-    if name != b"kennel" || !is_own {
+    if name != b"kennel" || !is_trusted(&process) {
         return None;
     }
     let words = separated(&std::fs::read(process.join("cmdline")).ok()?);
     let directory = std::fs::read_link(process.join("cwd")).ok()?;
     let variables = std::fs::read(process.join("environ")).ok().map_or_else(own_variables, |bytes| pairs(&bytes));
     Said { words: &words, directory: &directory, variables: &variables }.understood(pid, program)
+}
+
+/// Whether a process is one that the user has started: one in a box may call itself what it likes.
+fn is_trusted(process: &Path) -> bool {
+    // Programs of other users are their own affair, and for root those of everybody would be.
+    let is_own = std::fs::metadata(process).is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw());
+    let is_beside = |kind: &str| {
+        let of = |process: &Path| std::fs::read_link(process.join("ns").join(kind)).ok();
+        of(process).is_some_and(|found| Some(found) == of(Path::new("/proc/self")))
+    };
+    // A box without namespaces is known by what it cannot gain.
+    let is_confined = |process: &Path| {
+        let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
+        status.lines().any(|line| line.split_whitespace().eq(["NoNewPrivs:", "1"]))
+    };
+    is_own && is_beside("pid") && is_beside("user") && (!is_confined(process) || is_confined(Path::new("/proc/self")))
 }
 
 /// What a command line says, where it was given.
@@ -67,7 +81,10 @@ impl Said<'_> {
             self.flag(&["--config", "-c"]).or_else(|| base.map(|base| base.join("kennel/kennel.toml")))
         };
         let config = OF_A_FILE.contains(&command).then(file).flatten();
-        let read = config.as_deref().and_then(|file| Config::read_all(file).ok());
+        // Reading anything else could take forever.
+        let plain =
+            config.as_deref().filter(|file| file.metadata().is_ok_and(|found| found.is_file() || found.is_dir()));
+        let read = plain.and_then(|file| Config::read_all(file).ok());
         let named = self.flag(&["--data"]).or_else(|| self.variable("KENNEL_DATA"));
         let of_file = read.as_ref().and_then(|config| super::serve::data_of(config).ok().flatten());
         let usual = || {

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Checks the flags against the rules and this machine.
 pub(crate) fn plan(flags: &BoxFlags, program: &OsStr) -> Result<BoxPlan, Failure> {
@@ -17,9 +18,11 @@ pub(crate) fn plan(flags: &BoxFlags, program: &OsStr) -> Result<BoxPlan, Failure
     let programs = programs(program, &host);
     let programs = programs.iter().map(PathBuf::as_path).collect::<Vec<_>>();
     let spec = spec(flags, &host.cwd)?;
-    // Looking for what is Kennel's own takes time, and matters only where something is granted.
-    let is_plain = spec.mounts.is_empty() || spec.engine == EngineKind::Host;
-    let rules = if is_plain { MountRules::for_user(&host.home) } else { Belongings::default().rules(&host.home) };
+    let rules = match spec.engine {
+        EngineKind::Native => Arc::new(Belongings::default()).rules(&host.home),
+        // Without a box there is nothing to keep from it.
+        EngineKind::Host => MountRules::for_user(&host.home),
+    };
     Ok(spec.plan(&host, &rules, &programs)?)
 }
 

@@ -4,7 +4,7 @@ use crate::scene::{Payload, Serving, script, serve_words};
 use crate::support::alone;
 use crate::support::caller::callers;
 use crate::support::ground::Ground;
-use crate::support::running::run;
+use crate::support::running::{Running, run};
 use kennel_testkit::Caller;
 use std::os::unix::fs::symlink;
 
@@ -131,5 +131,24 @@ fn things_of_another_kennel_are_not_granted_either() {
         }
         drop(serving);
         run(ground.exec(&["--write", &ground.text("conf")], &["true"])).fine();
+    }
+}
+
+#[test]
+fn a_box_cannot_pass_for_another_kennel() {
+    let _alone = alone();
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        for name in ["open", "free"] {
+            ground.make_directory(name);
+        }
+        // The name and the command line of a Kennel that keeps its data in `free`.
+        ground.make_file("open/kennel", std::fs::read("/bin/sh").unwrap(), 0o755);
+        ground.make_file("open/serve", "echo ready\nsleep 100\n:\n", 0o755);
+        let (free, open) = (ground.text("free"), ground.text("open"));
+        let script = format!("cd {open} && exec ./kennel serve --data {free}");
+        let running = Running::ready(ground.exec(&["--write", &open], &["sh", "-c", &script]));
+        run(ground.exec(&["--write", &free], &["true"])).fine();
+        drop(running);
     }
 }

@@ -121,6 +121,10 @@ impl Fleet {
         let (file, belongings) = (self.file().to_owned(), Arc::clone(&self.ground.belongings));
         let current = self.read().config.clone();
         let read = tokio::task::spawn_blocking(move || {
+            // Whoever can replace the file could otherwise have it read forever.
+            if file.metadata().is_ok_and(|found| !found.is_file()) {
+                return Err(format!("{} is no regular file", file.display()));
+            }
             let config = Config::read(&file).map_err(|error| error.to_string())?;
             let widens = Widening::between(&current, &config);
             let why = if widens.is_empty() { None } else { distrust(&file, &belongings, &current) };
