@@ -152,3 +152,47 @@ fn a_box_cannot_pass_for_another_kennel() {
         drop(running);
     }
 }
+
+#[test]
+fn no_command_grants_kennels_own_things() {
+    let _alone = alone();
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("data");
+        let data = ground.text("data");
+        let (socket, home) = (ground.text("sock/admin.sock"), ground.text("home/.config"));
+        ground.make_directory("sock");
+        ground.make_directory("home/.config");
+        let server = ["sh", "-c", "exit 3"];
+        let run_of = |words: &[&str]| run(ground.kennel(words));
+        for (words, word) in [
+            ([&["run", "--data", &data, "--write", &data, "--"], &server[..]].concat(), "Kennel's data directory"),
+            ([&["run", "--data", &data, "--read", &data, "--"], &server[..]].concat(), "Kennel's data directory"),
+            (vec!["tools", "--data", &data, "--write", &home, "--run", "sh -c exit"], "Kennel's usual configuration"),
+            (vec!["call", "--data", &data, "--read", &data, "--run", "sh -c exit", "x"], "Kennel's data directory"),
+            (vec!["exec", "--write", &home, "--", "true"], "Kennel's usual configuration"),
+        ] {
+            let ran = run_of(&words);
+            assert!(ran.code != Some(0) && ran.err().contains(word), "{caller:?} {words:?}: {ran:?}");
+        }
+        // What a command names is read only if it may be, and code sees no more.
+        let file = ground.path("work/kennel.toml");
+        let text = format!(
+            "[servers.named]\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"exit 3\", {data:?}, {file:?}, \"--at={socket}\"]\n\
+             start = \"eager\"\nrestarts = 0\n[code]\nread = [{data:?}]\n"
+        );
+        ground.make_file("work/kennel.toml", text, 0o644);
+        let mut serving = Serving::start(&ground, &file, &[]);
+        serving.failure("named", || false);
+        let said = serving.said();
+        for path in [data.as_str(), file.to_str().unwrap()] {
+            let refused = format!("{path} is named in the command but not granted");
+            assert!(said.contains(&refused), "{caller:?} {path}: {said}");
+        }
+        let answer = serving.session("code").call(1, "run_python", serde_json::json!({ "code": "1" })).unwrap();
+        let answer = serde_json::Value::from(answer).to_string() + &serving.said();
+        assert!(answer.contains(REFUSED), "{caller:?}: {answer}");
+        drop(serving);
+        std::fs::remove_dir(ground.path("home/.config")).unwrap();
+    }
+}

@@ -90,10 +90,12 @@ fn a_file_that_other_users_can_write_may_only_take_away() {
         let file = ground.make_file("conf/kennel.toml", plain("one") + &plain("two"), 0o644);
         let serving = Serving::start(&ground, &file, &[]);
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
-        std::fs::write(&file, plain("one") + &payload.text).unwrap();
+        std::fs::write(&file, plain("one") + "box = { write = [\"/srv\"] }\n" + &payload.text).unwrap();
         let waits = serving.kennel(&["reload"]);
         assert_eq!(waits.code, Some(1), "{waits:?}");
         assert!(waits.err().contains("other users can write") && waits.err().contains("evil"), "{waits:?}");
+        let inspected = serving.kennel(&["inspect", "one"]).fine();
+        assert!(inspected.contains("waits") && inspected.contains("may write `/srv`"), "{inspected}");
         let names = || -> Vec<String> {
             let status = serving.status();
             let servers = status["servers"].as_array().unwrap().clone();
@@ -109,5 +111,22 @@ fn a_file_that_other_users_can_write_may_only_take_away() {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
         serving.kennel(&["reload"]).fine();
         assert_eq!(names(), ["one", "three"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_replaced_by_a_pipe_keeps_nobody_waiting() {
+    let _alone = alone();
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        ground.make_directory("data");
+        let file = ground.make_file("work/kennel.toml", "[servers.one]\ncommand = \"true\"\n", 0o644);
+        let serving = Serving::start(&ground, &file, &[]);
+        std::fs::remove_file(&file).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o644);
+        rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let refused = serving.kennel(&["reload"]);
+        assert!(refused.code == Some(1) && refused.err().contains("no regular file"), "{caller:?}: {refused:?}");
+        assert_eq!(serving.status()["servers"][0]["name"], "one");
     }
 }
