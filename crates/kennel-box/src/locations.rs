@@ -2,6 +2,7 @@
 
 use kennel_jail::FileIdentity;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, makedev, statx};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
@@ -111,15 +112,12 @@ fn unescaped(text: &[u8]) -> PathBuf {
     let mut rest = text;
     while let Some((first, after)) = rest.split_first() {
         let code = after.get(..3).filter(|_| *first == b'\\').and_then(|digits| str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                plain.push(*first);
-                rest = after;
-            }
+        if let Some(byte) = code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            plain.push(byte);
+            rest = &after[3..];
+        } else {
+            plain.push(*first);
+            rest = after;
         }
     }
     PathBuf::from(OsString::from_vec(plain))
@@ -144,10 +142,37 @@ pub struct Way {
     pub end: PathBuf,
 }
 
+/// What is known of paths on the way.
+pub(crate) type Steps = BTreeMap<PathBuf, Step>;
+
+/// What a path is for whoever follows it.
+pub(crate) enum Step {
+    Link(PathBuf),
+    There,
+    Nothing,
+}
+
+impl Step {
+    fn look(path: &Path) -> Self {
+        match std::fs::read_link(path) {
+            Ok(target) => Self::Link(target),
+            // What is there and no link is no valid argument.
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Self::There,
+            Err(_) if path.symlink_metadata().is_ok() => Self::There,
+            Err(_) => Self::Nothing,
+        }
+    }
+}
+
 impl Way {
     /// Follows an absolute path. What is not there ends the following: the rest of the path is what somebody may make.
     #[must_use]
     pub fn follow(path: &Path) -> Self {
+        Self::follow_with(path, &mut Steps::new())
+    }
+
+    /// The same with the memory of other ways.
+    pub(crate) fn follow_with(path: &Path, steps: &mut Steps) -> Self {
         let mut rest: Vec<OsString> = Vec::new();
         let push = |path: &Path, rest: &mut Vec<OsString>| {
             rest.extend(path.components().rev().filter_map(|part| match part {
@@ -168,17 +193,16 @@ impl Way {
                 directories.push(at.clone());
             }
             let next = at.join(&name);
-            match std::fs::read_link(&next) {
-                Ok(target) if links < MOST_LINKS => {
+            match steps.entry(next.clone()).or_insert_with(|| Step::look(&next)) {
+                Step::Link(target) if links < MOST_LINKS => {
                     links += 1;
                     if target.is_absolute() {
                         at = PathBuf::from("/");
                     }
-                    push(&target, &mut rest);
+                    push(target, &mut rest);
                 }
-                // No symlink, or nothing at all.
-                _ if next.symlink_metadata().is_ok() => at = next,
-                _ => {
+                Step::Link(_) | Step::There => at = next,
+                Step::Nothing => {
                     let end = rest.into_iter().rev().fold(next, |end, name| end.join(name));
                     return Self { directories, end };
                 }

@@ -1,6 +1,6 @@
 //! What belongs to Kennel itself, and so is nobody's grant, by whatever path, symlink, mount or hard link it is reached.
 
-use crate::locations::{Location, MountTable, Way};
+use crate::locations::{Location, MountTable, Steps, Way};
 use kennel_jail::{Access, FileIdentity};
 use rustix::fs::FileType;
 use std::collections::BTreeMap;
@@ -48,16 +48,13 @@ impl OwnThings {
     pub(crate) fn find(own: Vec<Own>, mounts: &MountTable) -> Self {
         // Most of them share most of their way.
         let mut known: BTreeMap<PathBuf, Option<Location>> = BTreeMap::new();
-        let mut place = |path: &Path| match known.get(path) {
-            Some(location) => location.clone(),
-            None => {
-                let location = mounts.look(path).map(|found| found.location);
-                known.insert(path.to_owned(), location.clone());
-                location
-            }
+        let mut place = |path: &Path| {
+            let look = || mounts.look(path).map(|found| found.location);
+            known.entry(path.to_owned()).or_insert_with(look).clone()
         };
+        let mut steps = Steps::new();
         let things = own.into_iter().map(|own| {
-            let Way { directories, end } = Way::follow(&own.path);
+            let Way { directories, end } = Way::follow_with(&own.path, &mut steps);
             let directories = directories.iter().filter_map(|path| place(path)).collect();
             let found = mounts.look(&end);
             Thing {

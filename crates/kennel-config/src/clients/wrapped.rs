@@ -103,13 +103,13 @@ pub(crate) fn understood(words: &[Option<&str>], directory: Option<&str>) -> Res
             break;
         }
         let (flag, attached) = word.split_once('=').map_or((*word, None), |(flag, value)| (flag, Some(value)));
-        let mut value = || match attached {
-            Some(value) => Ok(value.to_owned()),
-            None => {
-                at += 1;
-                let next = words.get(at - 1).copied().flatten();
-                next.map(str::to_owned).ok_or_else(|| format!("`{flag}` of its `kennel run` has no value"))
+        let mut value = || {
+            if let Some(value) = attached {
+                return Ok(value.to_owned());
             }
+            at += 1;
+            let next = words.get(at - 1).copied().flatten();
+            next.map(str::to_owned).ok_or_else(|| format!("`{flag}` of its `kennel run` has no value"))
         };
         if flag == "--env" {
             let value = value()?;
@@ -160,8 +160,11 @@ fn path(path: &str, flag: &str, directory: Option<&str>) -> Result<String, Strin
     }
 }
 
+/// Keys of a server in Kennel's file.
+type Keys = Vec<(String, Node)>;
+
 /// The server behind an entry `kennel run`, and what Kennel's file says beside it.
-pub(crate) fn unwrapped(entry: &Entry) -> Result<Option<(Entry, Vec<(String, Node)>)>, String> {
+pub(crate) fn unwrapped(entry: &Entry) -> Result<Option<(Entry, Keys)>, String> {
     let Launch::Stdio { command, args, env, cwd } = &entry.launch else { return Ok(None) };
     let texts: Vec<&Text> = [command].into_iter().chain(args).collect();
     let words: Vec<Option<&str>> = texts.iter().map(|text| text.literal()).collect();
@@ -183,7 +186,7 @@ pub(crate) fn unwrapped(entry: &Entry) -> Result<Option<(Entry, Vec<(String, Nod
         env: own.collect(),
         cwd: if wrapped.settings.iter().any(|(key, _)| *key == ["cwd"]) { None } else { cwd.clone() },
     };
-    let mut more: Vec<(String, Node)> = Vec::new();
+    let mut more = Keys::new();
     for (key, setting) in &wrapped.settings {
         put(&mut more, key, setting);
     }

@@ -118,13 +118,38 @@ A file that a box or another user can write may not let servers do more than bef
 shows it. --accept takes it up; with its number, only if it is still the one that waits.")]
 pub(crate) struct Reload {
     /// Take up a change that waits because somebody else may have written it
-    #[arg(long, value_name = "NUMBER", num_args = 0..=1, require_equals = true)]
-    pub(crate) accept: Option<Option<u64>>,
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "any",
+        value_parser = Accepted::parse
+    )]
+    pub(crate) accept: Option<Accepted>,
     /// Print JSON instead of lines
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) gateway: GatewayFlags,
+}
+
+/// Which change is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    /// Whatever waits.
+    Any,
+    /// The one of this number.
+    Number(u64),
+}
+
+impl Accepted {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "any" {
+            return Ok(Self::Any);
+        }
+        text.parse().map(Self::Number).map_err(|_| "must be the number that `kennel ps` shows".to_owned())
+    }
 }
 
 /// `kennel config`

@@ -131,14 +131,12 @@ impl Belongings {
     /// The other Kennels of this user that run now.
     pub(crate) fn others(&self) -> Arc<Vec<Neighbour>> {
         let mut others = lock(&self.others);
-        match others.as_ref().filter(|(since, _)| since.elapsed() < REMEMBERED) {
-            Some((_, known)) => Arc::clone(known),
-            None => {
-                let found = Arc::new(neighbours::find());
-                *others = Some((Instant::now(), Arc::clone(&found)));
-                found
-            }
+        if let Some((_, known)) = others.as_ref().filter(|(since, _)| since.elapsed() < REMEMBERED) {
+            return Arc::clone(known);
         }
+        let found = Arc::new(neighbours::find());
+        *others = Some((Instant::now(), Arc::clone(&found)));
+        found
     }
 }
 

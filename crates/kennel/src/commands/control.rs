@@ -1,6 +1,6 @@
 //! `kennel stop`, `start`, `restart` and `reload`: the operator's word to a running gateway.
 
-use crate::cli::{Control, Reload};
+use crate::cli::{Accepted, Control, Reload};
 use crate::commands::admin::{Gateway, Request};
 use crate::commands::plain::{one_line, printable};
 use crate::commands::serve::{Reloaded, Waiting};
@@ -58,8 +58,8 @@ pub(crate) fn reload(flags: &Reload) -> Result<ExitCode, Failure> {
     };
     let (value, reloaded) = match flags.accept {
         // The change that somebody has looked at, and no other.
-        Some(Some(number)) => ask(Some(number))?,
-        Some(None) => {
+        Some(Accepted::Number(number)) => ask(Some(number))?,
+        Some(Accepted::Any) => {
             let (value, reloaded) = ask(None)?;
             match &reloaded.waiting {
                 None => (value, reloaded),

@@ -95,7 +95,7 @@ pub(crate) enum ControlError {
     #[error("{0} was changed by somebody else meanwhile; look at `kennel ps` and try again")]
     Overtaken(String),
     /// What was looked at is no longer what waits.
-    #[error("{}", no_such_change(.asked, .waiting))]
+    #[error("{}", no_such_change(*.asked, .waiting.as_ref()))]
     NoSuchChange {
         /// What was accepted.
         asked: u64,
@@ -107,7 +107,7 @@ pub(crate) enum ControlError {
     File(String),
 }
 
-fn no_such_change(asked: &u64, waiting: &Option<Waiting>) -> String {
+fn no_such_change(asked: u64, waiting: Option<&Waiting>) -> String {
     match waiting {
         None => format!("change {asked} does not wait for anybody; `kennel reload` reads the file again"),
         Some(waiting) => format!("the file has changed since change {asked}, which was not taken up; now {waiting}"),
