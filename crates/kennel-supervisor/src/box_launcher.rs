@@ -82,16 +82,20 @@ fn failure(error: &StartError) -> LaunchFailure {
 /// Where a box failed, and whether another attempt can help.
 fn judge(error: &BoxError) -> (Phase, Permanence) {
     match error {
-        BoxError::Jail(error) if error.lacks_namespaces() => (Phase::EngineUnavailable, Permanence::Permanent),
-        BoxError::Jail(JailError::HelperStart { .. } | JailError::HelperGone) => {
-            (Phase::EngineUnavailable, Permanence::Permanent)
+        // Others give back what they hold, or the user raises a limit.
+        BoxError::Jail(error @ JailError::NotStarted(_)) if error.is_exhaustion() => {
+            (Phase::StartProcess, Permanence::Transient)
         }
+        BoxError::Jail(error) if error.is_exhaustion() => (Phase::CreateBox, Permanence::Transient),
+        BoxError::Jail(error) if error.lacks_namespaces() => (Phase::EngineUnavailable, Permanence::Permanent),
+        BoxError::Jail(JailError::HelperStart { .. }) => (Phase::EngineUnavailable, Permanence::Permanent),
         // What the kernel said has a known remedy, so it will say the same until that is applied.
         BoxError::Jail(JailError::NotStarted(error)) if error.hint().is_some() => {
             (Phase::StartProcess, Permanence::Permanent)
         }
         BoxError::Jail(JailError::NotStarted(_)) => (Phase::StartProcess, Permanence::Transient),
-        BoxError::Jail(JailError::Refused(_) | JailError::BoxEnded | JailError::Channel(_)) => {
+        // A helper that was ended, such as by want of memory, is replaced by the next attempt.
+        BoxError::Jail(JailError::Refused(_) | JailError::BoxEnded | JailError::Channel(_) | JailError::HelperGone) => {
             (Phase::CreateBox, Permanence::Transient)
         }
         // The rest is about the spec, which stays as it is.

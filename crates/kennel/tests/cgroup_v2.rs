@@ -37,6 +37,20 @@ for ROLE in root delegated-user user; do
     types=$(cat /sys/fs/cgroup/session/cgroup.type /sys/fs/cgroup/user/session/cgroup.type 2> /dev/null | tr '\n' ' ')
     echo "{\"role\": \"$ROLE\", \"name\": \"left\", \"out\": \"$left\", \"types\": \"$types\"}"
 done
+# A crash starts the program that is to get the core, but not for a box; the machine is the guest's own.
+printf '#!/bin/sh\necho "$@" >> /tmp/cores\ncat > /dev/null\n' > /tmp/take-core
+chmod 755 /tmp/take-core
+echo '|/tmp/take-core %e %c' > /proc/sys/kernel/core_pattern
+for ROLE in root user; do
+    for place in host native; do
+        rm -f /tmp/cores
+        run-as $ROLE kennel exec --engine $place -- sh -c 'ulimit -c 0; kill -SEGV $$' > /tmp/out 2>&1
+        code=$?
+        sleep 1
+        echo "{\"role\": \"$ROLE\", \"name\": \"crash-$place\", \"code\": $code, \"out\": \"$(cat /tmp/cores 2> /dev/null | tr '\n"' '| ')\"}"
+    done
+done
+echo core > /proc/sys/kernel/core_pattern
 # Alone in its cgroup, without a shell beside it.
 run-as delegated-user kennel exec --verbose -- true 2> /tmp/err
 echo "{\"role\": \"delegated-user\", \"name\": \"alone\", \"code\": $?, \"err\": \"$(tr '\n"' '| ' < /tmp/err)\"}"
@@ -149,5 +163,15 @@ fn no_cgroup_is_left_and_none_is_changed() {
         assert_eq!(text(role, "left", "out"), "", "{role}");
         // A cgroup that became threaded can have no ordinary children any more.
         assert!(!text(role, "left", "types").contains("threaded"), "{role}: {:#}", find(role, "left"));
+    }
+}
+
+#[test]
+fn a_crash_in_a_box_starts_no_program_outside() {
+    for role in ["root", "user"] {
+        for (name, expected) in [("crash-host", "sh 0|"), ("crash-native", "")] {
+            let crash = find(role, name);
+            assert_eq!((&crash["code"], &crash["out"]), (&139.into(), &expected.into()), "{role}: {crash:#}");
+        }
     }
 }

@@ -8,7 +8,7 @@ mod support;
 use kennel_testkit::{Caller, Outcome, Report};
 use std::ffi::OsString;
 use std::process::Stdio;
-use support::caller::callers;
+use support::caller::{callers, needs_root};
 use support::ground::Ground;
 use support::running::{Ran, Running, run};
 use support::{alone, announce};
@@ -290,5 +290,71 @@ fn a_box_starts_with_as_many_open_files_as_the_caller_may_have() {
             let told = format!("{allowed} open files (the hard limit here; 1024 asked for)");
             assert!(ran.err().contains(&told), "as {caller:?}: {ran:?}");
         }
+    });
+}
+
+/// A user that no other test is, so that its processes can be counted.
+const LONELY: u32 = 54_399;
+
+#[test]
+fn a_user_without_room_for_another_process_is_told_so_and_nothing_stays() {
+    if !needs_root("a user with few processes") {
+        return;
+    }
+    let _alone = alone();
+    let ground = Ground::new(Caller::Root);
+    let mut refused = 0;
+    let mut ended = None;
+    for most in 1..=8 {
+        let user = [format!("--reuid={LONELY}"), format!("--regid={LONELY}"), "--clear-groups".to_owned()];
+        let mut words: Vec<OsString> = ["setpriv".into()].into_iter().chain(user.map(Into::into)).collect();
+        words.extend(["prlimit".into(), format!("--nproc={most}:{most}").into(), "--".into()]);
+        // A weaker box is accepted, and would not help: it must not be the answer to a lack of processes.
+        words.extend(ground.exec_words(["--accept-missing", "namespaces"]));
+        words.push("true".into());
+        let ran = run(ground.command(words));
+        assert!(!ran.err().contains("going on without"), "with {most} processes: {ran:?}");
+        if ran.code == Some(0) {
+            ended = Some(most);
+            break;
+        }
+        refused += 1;
+        assert_eq!(ran.code, Some(125), "with {most} processes: {ran:?}");
+        assert!(ran.err().contains("temporarily unavailable"), "with {most} processes: {ran:?}");
+        ground.assert_clean();
+    }
+    assert!(refused > 0 && ended.is_some(), "refused {refused} times, then worked with {ended:?}");
+    ground.assert_clean();
+}
+
+#[test]
+fn pipes_can_be_made_beside_boxes_that_hold_all_they_can() {
+    for_each_caller(|ground, caller| {
+        // As many as a process may have, each as large as it may be.
+        let greedy = "
+import fcntl, os, sys
+held = []
+try:
+    while True:
+        held.append(os.pipe())
+        fcntl.fcntl(held[-1][1], 1031, 1 << 20)
+except OSError: pass
+try:
+    while True: held.append(os.pipe())
+except OSError: pass
+print('full', flush=True)
+sys.stdin.read()";
+        let start = |_| {
+            let mut command = ground.exec(&[], &["/usr/bin/python3", "-c", greedy]);
+            command.stdin(Stdio::piped());
+            Running::start(command)
+        };
+        let mut boxes: Vec<_> = (0..3).map(start).collect();
+        boxes.iter_mut().for_each(|running| running.wait_for("full"));
+        // Smaller ones where the user has many, but they are there, and so are boxes.
+        let ran = run(ground.command(["sh", "-c", "head -c 300000 /dev/zero | wc -c"]));
+        assert_eq!(ran.fine(), "300000\n", "as {caller:?}");
+        assert_eq!(ground.sh(&[], "head -c 300000 /dev/zero | wc -c").fine(), "300000\n", "as {caller:?}");
+        drop(boxes);
     });
 }
