@@ -3,22 +3,28 @@
 use crate::error::JailError;
 use crate::report::ExitReport;
 use crate::spec::{Isolation, JailSpec, ProcessSpec, Walls};
+use crate::walls;
 use crate::wire::{self, Event, HelperRequest, Request, Stdio, Tombstone};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::OnceLock;
 
 /// The arguments that make Kennel's program act as the helper, for boxes with all walls, with fences and with none.
 const HELPER_ARGUMENTS: [(Isolation, &str); 3] =
     [(Isolation::Full, "__jail-helper"), (Isolation::Fenced, "__fence-helper"), (Isolation::None, "__host-helper")];
 
+/// How many descriptors Kennel could have open when it was started; `None` is no limit.
+static INHERITED: OnceLock<Option<u64>> = OnceLock::new();
+
 /// Turns the calling process into the helper, if it was started as one. To be called before anything else in `main`.
 pub fn run_if_helper() {
     let Some(asked) = std::env::args_os().nth(1) else { return };
     if let Some((isolation, _)) = HELPER_ARGUMENTS.iter().find(|(_, argument)| asked == *argument) {
-        std::process::exit(i32::from(crate::helper::run(*isolation).is_err()));
+        let inherited = std::env::args().nth(2).and_then(|limit| limit.parse().ok());
+        std::process::exit(i32::from(crate::helper::run(*isolation, inherited).is_err()));
     }
 }
 
@@ -36,10 +42,13 @@ impl Helper {
     pub fn start(program: &Path, isolation: Isolation) -> Result<Self, JailError> {
         let failed = |source| JailError::HelperStart { program: program.to_path_buf(), source };
         let (control, theirs) = wire::pair().map_err(|errno| failed(errno.into()))?;
+        // Programs without walls are to find the limit that Kennel was started with.
+        let inherited = INHERITED.get_or_init(walls::raise_open_files).filter(|_| isolation == Isolation::None);
         // Nothing of the environment: the helper needs none, and secrets in it would be readable in its /proc.
         let child = Command::new(program)
             .arg0("kennel")
             .args(HELPER_ARGUMENTS.iter().filter(|(kind, _)| *kind == isolation).map(|(_, argument)| argument))
+            .args(inherited.map(|limit| limit.to_string()))
             .env_clear()
             .stdin(theirs)
             .stdout(std::process::Stdio::null())

@@ -219,7 +219,7 @@ impl JailError {
             Self::Refused(error) | Self::NotStarted(error) => Some(error.errno),
             Self::HelperGone | Self::BoxEnded => None,
         };
-        let exhausted = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE, Errno::NOBUFS];
+        let exhausted = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::TOOMANYREFS];
         errno.is_some_and(|errno| exhausted.contains(&Errno::from_raw_os_error(errno)))
     }
 

@@ -7,6 +7,7 @@ use crate::error::{InStage, Stage, StageError};
 use crate::init;
 use crate::spec::{Isolation, JailSpec};
 use crate::sys::{self, Cloned};
+use crate::walls;
 use crate::wire::{self, Event, HelperRequest, Tombstone};
 use crate::workshop::{Outside, Workshop};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,13 +19,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 const MAX_BOXES: usize = 1024;
 
 /// Serves requests from standard input until Kennel is gone, then ends every box and returns.
-pub(crate) fn run(isolation: Isolation) -> Result<(), Errno> {
+pub(crate) fn run(isolation: Isolation, inherited: Option<u64>) -> Result<(), Errno> {
     let control = sys::take_stdin();
     // Out of the terminal's reach: Ctrl-C is for Kennel to pass on, not for the helper to die of.
     rustix::process::setsid()?;
     rustix::thread::set_name(c"kennel-helper")?;
-    if isolation != Isolation::None {
-        crate::walls::raise_open_files();
+    if isolation == Isolation::None && inherited.is_some() {
+        walls::restore_open_files(inherited);
     }
     let workshop = match isolation {
         Isolation::Full => Some(Workshop::with_namespaces()),

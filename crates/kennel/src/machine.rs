@@ -120,7 +120,16 @@ fn cgroups() -> Check {
 }
 
 fn landlock() -> Check {
+    let lacks = |what: &str, version| Check::new("Landlock", Status::Weak, format!("version {version}: {what}"));
     match kennel_jail::landlock_version() {
+        Some(version @ ..4) => lacks(
+            "steps of packages can connect to any TCP port of this machine while they are installed, and boxes with the \
+             network on to its abstract sockets",
+            version,
+        )
+        .fix("use Linux 6.12 or newer"),
+        Some(version @ ..6) => lacks("boxes with the network on can connect to abstract sockets of this machine", version)
+            .fix("use Linux 6.12 or newer"),
         Some(version) => Check::new("Landlock", Status::Ok, format!("version {version}")),
         None => Check::new("Landlock", Status::Weak, "not in force; the box has one wall less".into())
             .fix("use Linux 5.13 or newer with `landlock` in the lsm= boot parameter"),

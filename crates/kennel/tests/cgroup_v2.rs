@@ -51,6 +51,13 @@ for ROLE in root user; do
     done
 done
 echo core > /proc/sys/kernel/core_pattern
+# The clock jumps a day ahead, and back again: deadlines are no matter of the clock on the wall.
+kennel exec --timeout 60 -- sleep 3 > /tmp/out 2>&1 & waited=$!
+sleep 1; date -s "@$(($(date +%s) + 86400))" > /dev/null; wait $waited
+echo "{\"role\": \"root\", \"name\": \"ahead\", \"code\": $?, \"out\": \"$(tr '\n"' '| ' < /tmp/out)\"}"
+kennel exec --timeout 3 -- sleep 600 > /tmp/out 2>&1 & waited=$!
+sleep 1; date -s "@$(($(date +%s) - 86400))" > /dev/null; wait $waited
+echo "{\"role\": \"root\", \"name\": \"back\", \"code\": $?, \"out\": \"$(tr '\n"' '| ' < /tmp/out)\"}"
 # Alone in its cgroup, without a shell beside it.
 run-as delegated-user kennel exec --verbose -- true 2> /tmp/err
 echo "{\"role\": \"delegated-user\", \"name\": \"alone\", \"code\": $?, \"err\": \"$(tr '\n"' '| ' < /tmp/err)\"}"
@@ -173,5 +180,25 @@ fn a_crash_in_a_box_starts_no_program_outside() {
             let crash = find(role, name);
             assert_eq!((&crash["code"], &crash["out"]), (&139.into(), &expected.into()), "{role}: {crash:#}");
         }
+    }
+}
+
+#[test]
+fn a_clock_that_jumps_changes_no_deadline() {
+    assert_eq!(find("root", "ahead")["code"], 0, "{:#}", find("root", "ahead"));
+    let back = find("root", "back");
+    assert_eq!(back["code"], 137, "{back:#}");
+    assert!(back["out"].as_str().unwrap().contains("deadline passed"), "{back:#}");
+}
+
+#[test]
+fn what_an_older_landlock_lacks_is_said() {
+    for role in ROLES {
+        let findings = &find(role, "findings")["findings"];
+        let version = findings["walls"]["landlock"].as_u64().unwrap_or(0);
+        let checks = findings["checks"].as_array().unwrap();
+        let check = checks.iter().find(|check| check["name"] == "Landlock").unwrap();
+        let expected = if version < 6 { "weak" } else { "ok" };
+        assert_eq!(check["status"], expected, "{role}: version {version}: {check:#}");
     }
 }

@@ -296,6 +296,12 @@ fn a_box_starts_with_as_many_open_files_as_the_caller_may_have() {
 /// A user that no other test is, so that its processes can be counted.
 const LONELY: u32 = 54_399;
 
+/// The beginning of a command line of that user.
+fn as_lonely() -> Vec<OsString> {
+    let user = [format!("--reuid={LONELY}"), format!("--regid={LONELY}"), "--clear-groups".to_owned()];
+    ["setpriv".into()].into_iter().chain(user.map(Into::into)).collect()
+}
+
 #[test]
 fn a_user_without_room_for_another_process_is_told_so_and_nothing_stays() {
     if !needs_root("a user with few processes") {
@@ -306,8 +312,7 @@ fn a_user_without_room_for_another_process_is_told_so_and_nothing_stays() {
     let mut refused = 0;
     let mut ended = None;
     for most in 1..=8 {
-        let user = [format!("--reuid={LONELY}"), format!("--regid={LONELY}"), "--clear-groups".to_owned()];
-        let mut words: Vec<OsString> = ["setpriv".into()].into_iter().chain(user.map(Into::into)).collect();
+        let mut words = as_lonely();
         words.extend(["prlimit".into(), format!("--nproc={most}:{most}").into(), "--".into()]);
         // A weaker box is accepted, and would not help: it must not be the answer to a lack of processes.
         words.extend(ground.exec_words(["--accept-missing", "namespaces"]));
@@ -357,4 +362,43 @@ sys.stdin.read()";
         assert_eq!(ground.sh(&[], "head -c 300000 /dev/zero | wc -c").fine(), "300000\n", "as {caller:?}");
         drop(boxes);
     });
+}
+
+/// Leaves as many descriptors as it can on their way to nobody.
+const IN_FLIGHT: &str = "
+import array, os, socket, sys
+held, null = [], array.array('i', [os.open('/dev/null', 0)] * 200)
+try:
+    while True:
+        held.append(socket.socketpair())
+        for _ in range(4): held[-1][0].sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, null)])
+except OSError as error: print('full', error.strerror, flush=True)
+sys.stdin.read()
+";
+
+#[test]
+fn a_box_that_leaves_descriptors_in_messages_keeps_no_other_from_starting() {
+    if !needs_root("a user whose descriptors in messages can be counted") {
+        return;
+    }
+    let _alone = alone();
+    let ground = Ground::new(Caller::Root);
+    // With the limits that users mostly have.
+    let exec = |flags: &[&str], command: &[&str]| {
+        let mut words = as_lonely();
+        words.extend(["prlimit".into(), "--nofile=1024:4096".into(), "--".into()]);
+        words.extend(ground.exec_words(flags));
+        words.extend(command.iter().map(OsString::from));
+        ground.command(words)
+    };
+    let mut greedy = exec(&[], &["/usr/bin/python3", "-c", IN_FLIGHT]);
+    greedy.stdin(Stdio::piped());
+    let mut greedy = Running::start(greedy);
+    greedy.wait_for("full Too many references");
+    assert_eq!(run(exec(&[], &["echo", "started"])).fine(), "started\n");
+    // What runs without walls finds the limit that the user has.
+    let ran = run(exec(&["--engine", "host"], &["sh", "-c", "ulimit -Sn; ulimit -Hn"]));
+    assert_eq!(ran.fine(), "1024\n4096\n");
+    drop(greedy);
+    ground.assert_clean();
 }
