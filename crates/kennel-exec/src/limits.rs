@@ -61,6 +61,11 @@ pub struct Limits {
     pub stderr_bytes: usize,
     /// The longest of these lines; of a longer one the beginning is kept.
     pub stderr_line_bytes: usize,
+    /// How much standard error is read at once from a process that has written little before.
+    pub stderr_burst: usize,
+    /// How much of it is read in each second after that: whoever writes more has to wait, and not Kennel to work. A line
+    /// counts as [`Limits::STDERR_LINE`] bytes more than it has.
+    pub stderr_rate: usize,
 }
 
 impl Default for Limits {
@@ -84,11 +89,16 @@ impl Default for Limits {
             stderr_lines: 1000,
             stderr_bytes: 256 * KIB,
             stderr_line_bytes: 8 * KIB,
+            stderr_burst: 16 * MIB,
+            stderr_rate: 4 * MIB,
         }
     }
 }
 
 impl Limits {
+    /// What a line of standard error counts beside its bytes, since each costs something however short.
+    pub const STDERR_LINE: usize = 64;
+
     /// Checks the bounds against each other.
     pub(crate) fn check(&self) -> Result<(), LimitsError> {
         let positive = [

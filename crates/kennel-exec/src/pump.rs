@@ -1,9 +1,12 @@
 //! Moves the output of a process from a pipe into its log, no faster than the log takes it.
 
 use crate::event::{EventKind, Stream};
+use crate::limits::Limits;
 use crate::process::Process;
 use crate::stderr::StderrRing;
 use bytes::{Bytes, BytesMut};
+use kennel_redact::Pace;
+use memchr::memchr_iter;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,6 +24,8 @@ pub(crate) struct Pump {
     last_call: CancellationToken,
     /// How much is made room for at once.
     block: usize,
+    /// How fast standard error is read; what a process has to say, it says on standard output.
+    pace: Option<Pace>,
 }
 
 /// What a process that writes little is given.
@@ -34,7 +39,9 @@ impl Pump {
         last_call: CancellationToken,
     ) -> Self {
         let block = SMALL_BLOCK.min(process.limits.read_bytes);
-        Self { process, stream, pipe, last_call, block }
+        let limits = &process.limits;
+        let pace = (stream == Stream::Stderr).then(|| Pace::new(limits.stderr_burst as u64, limits.stderr_rate as u64));
+        Self { process, stream, pipe, last_call, block, pace }
     }
 
     /// Reads to the end of the pipe, or after the last call for as long as draining may take.
@@ -51,7 +58,13 @@ impl Pump {
                     if length * 2 > self.block {
                         self.block = (self.block * 4).min(self.process.limits.read_bytes);
                     }
-                    self.deliver(buffer.split().freeze());
+                    let bytes = buffer.split().freeze();
+                    let pause = self.pause(&bytes);
+                    self.deliver(bytes);
+                    if !pause.is_zero() {
+                        // Whoever writes too much waits at the full pipe meanwhile.
+                        let _ = timeout(pause, self.last_call.cancelled()).await;
+                    }
                 }
             }
         }
@@ -82,6 +95,14 @@ impl Pump {
         let read = timeout(*draining, self.pipe.read_buf(buffer)).await;
         *draining = draining.saturating_sub(start.elapsed());
         read.unwrap_or(Ok(0))
+    }
+
+    /// How long to wait after reading this.
+    fn pause(&mut self, bytes: &[u8]) -> Duration {
+        let Some(pace) = &mut self.pace else { return Duration::ZERO };
+        let lines = memchr_iter(b'\n', bytes).count();
+        let cost = bytes.len() + lines * Limits::STDERR_LINE;
+        pace.owe(cost as u64, Instant::now().into_std())
     }
 
     fn deliver(&self, bytes: Bytes) {

@@ -3,6 +3,7 @@
 use crate::limits::Limits;
 use crate::lines::{Line, LineAssembler};
 use bytes::Bytes;
+use kennel_redact::cut_off;
 use std::collections::VecDeque;
 
 /// Keeps the last lines of standard error, bounded by count and by bytes.
@@ -47,7 +48,8 @@ impl StderrRing {
     #[must_use]
     pub fn last(&self, count: usize) -> Vec<String> {
         let unfinished = self.assembler.unfinished();
-        let unfinished = (!unfinished.is_empty()).then(|| String::from_utf8_lossy(unfinished).into_owned());
+        // More of it may come, so that it may end in the midst of anything.
+        let unfinished = (!unfinished.is_empty()).then(|| cut_off(unfinished));
         let mut lines: Vec<String> =
             unfinished.into_iter().chain(self.lines.iter().rev().cloned()).take(count).collect();
         lines.reverse();
@@ -58,7 +60,7 @@ impl StderrRing {
         let text = match line {
             Line::Whole(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Line::TooLong { head, length, .. } => {
-                format!("{}… ({length} bytes)", String::from_utf8_lossy(head))
+                format!("{} ({length} bytes)", cut_off(head))
             }
         };
         self.bytes += text.len();
