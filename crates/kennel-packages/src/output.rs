@@ -2,15 +2,23 @@
 
 use crate::error::{Hint, InstallPhase, LastWords};
 use crate::secrets::Secrets;
+use kennel_redact::{Pace, cut, cut_off, printable};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// How many lines are kept for an error, and how much of each.
 const KEPT_LINES: usize = 20;
-const KEPT_LETTERS: usize = 400;
-/// The longest line that is taken as one.
+const KEPT_BYTES: usize = 400;
+/// How much of a line is looked at; the rest of a longer one is skipped.
 const LONGEST_LINE: usize = 8192;
+/// How much is read at once and in each second, where a line counts more than its bytes. Install scripts are foreign code,
+/// and whoever writes more has to wait.
+const READ: (u64, u64) = (16 << 20, 4 << 20);
+const PER_LINE: u64 = 64;
+/// How many steps are told at once and in each second.
+const STEPS: (u64, u64) = (200, 10);
 
 /// Told how an install gets on. The texts hold no secrets.
 pub trait InstallProgress: Send + Sync {
@@ -27,12 +35,15 @@ pub(crate) struct Observer<'a> {
 
 struct State {
     phase: InstallPhase,
+    /// The last lines as they were written: secrets are taken out before they are cut, and when they are told.
     lines: VecDeque<String>,
+    steps: Pace,
 }
 
 impl<'a> Observer<'a> {
     pub(crate) fn new(progress: &'a dyn InstallProgress) -> Self {
-        let state = State { phase: InstallPhase::Waiting, lines: VecDeque::new() };
+        let steps = Pace::new(STEPS.0, STEPS.1);
+        let state = State { phase: InstallPhase::Waiting, lines: VecDeque::new(), steps };
         Self { progress, secrets: Secrets::default(), state: Mutex::new(state) }
     }
 
@@ -57,17 +68,20 @@ impl<'a> Observer<'a> {
 
     /// What was said last; the next command begins with nothing said.
     pub(crate) fn take_last_words(&self) -> LastWords {
-        LastWords(self.state().lines.drain(..).collect())
+        let lines: Vec<String> = self.state().lines.drain(..).collect();
+        let fit = |line: &String| printable(&cut(&self.secrets.redact(line), KEPT_BYTES)).into_owned();
+        LastWords(lines.iter().map(fit).collect())
     }
 
-    fn line(&self, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
-        let text = self.secrets.redact(text.trim_end());
+    fn line(&self, line: &str) {
+        let text = line.trim_end();
         if text.is_empty() {
             return;
         }
-        let told = told(&text);
-        {
+        // Most lines tell nothing, and of those nothing has to be taken out now.
+        let redacted = told(text).map(|_| self.secrets.redact(text));
+        let told = redacted.as_deref().and_then(told);
+        let is_told = {
             let mut state = self.state();
             if let Some((phase, _)) = told {
                 state.phase = phase;
@@ -75,33 +89,62 @@ impl<'a> Observer<'a> {
             if state.lines.len() == KEPT_LINES {
                 state.lines.pop_front();
             }
-            state.lines.push_back(text.chars().take(KEPT_LETTERS).filter(|letter| !letter.is_control()).collect());
-        }
-        if let Some((_, step)) = told {
-            self.progress.step(step);
+            state.lines.push_back(text.to_owned());
+            told.is_some() && state.steps.take(1, Instant::now())
+        };
+        if let Some((_, step)) = told.filter(|_| is_told) {
+            self.progress.step(&printable(step));
         }
     }
 
     /// Reads a stream to its end.
     pub(crate) async fn follow(&self, mut stream: impl AsyncRead + Unpin) {
         let mut buffer = [0; 4096];
-        let mut line = Vec::new();
+        let mut pace = Pace::new(READ.0, READ.1);
+        let mut line = Assembled::default();
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-            for byte in &buffer[..count] {
-                if matches!(byte, b'\n' | b'\r') || line.len() == LONGEST_LINE {
-                    self.line(&line);
-                    line.clear();
+            let mut cost = count as u64;
+            for byte in buffer.iter().take(count) {
+                if let b'\n' | b'\r' = byte {
+                    self.line(&line.take());
+                    cost += PER_LINE;
                 } else {
                     line.push(*byte);
                 }
             }
+            let pause = pace.owe(cost, Instant::now());
+            if pause > Duration::ZERO {
+                tokio::time::sleep(pause).await;
+            }
         }
-        self.line(&line);
+        self.line(&line.take());
     }
 
     /// A lock whose holder panicked still guards consistent data.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The beginning of a line.
+#[derive(Default)]
+struct Assembled {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Assembled {
+    fn push(&mut self, byte: u8) {
+        if self.bytes.len() < LONGEST_LINE {
+            self.bytes.push(byte);
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    fn take(&mut self) -> String {
+        let Self { bytes, is_cut } = std::mem::take(self);
+        if is_cut { cut_off(&bytes) } else { String::from_utf8_lossy(&bytes).into_owned() }
     }
 }
 

@@ -38,8 +38,23 @@ fn the_last_words_are_few_short_and_without_secrets() {
     let text = lines.join("\n");
     let (_, LastWords(lines), _) = follow(&text, secrets);
     assert_eq!(lines.len(), KEPT_LINES);
-    assert!(lines.iter().all(|line| line.len() <= KEPT_LETTERS));
-    assert_eq!(lines.last().unwrap(), "GET https://[redacted]@host[0m");
+    assert!(lines.iter().all(|line| line.len() <= KEPT_BYTES + "…".len()));
+    assert_eq!(lines.last().unwrap(), "GET https://[redacted]@host\u{fffd}[0m");
+}
+
+#[test]
+fn a_secret_is_seen_at_no_cut_and_a_flood_tells_few_steps() {
+    let mut secrets = Secrets::default();
+    secrets.note("token", "s3cr3t-value-of-a-registry");
+    for length in [KEPT_BYTES, LONGEST_LINE] {
+        for back in 5..25 {
+            let line = format!("{}s3cr3t-value-of-a-registry{}", ".".repeat(length - back), ".".repeat(10_000));
+            let (_, LastWords(lines), _) = follow(&line, secrets.clone());
+            assert!(lines.len() == 1 && !lines[0].contains("s3cr3"), "{length} {back}: {}", lines[0]);
+        }
+    }
+    let (steps, ..) = follow(&"Collecting x\n".repeat(10_000), secrets);
+    assert!(steps.len() < 1000, "{}", steps.len());
 }
 
 #[test]

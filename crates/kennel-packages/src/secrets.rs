@@ -2,11 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use kennel_redact::{Redactor, SHORTEST};
 use std::fmt;
-
-/// A value shorter than this is no secret worth the name, and taking it out would make any text unreadable.
-const SHORTEST: usize = 4;
-const REPLACEMENT: &str = "[redacted]";
+use std::sync::{Arc, OnceLock};
 
 /// Parts of the names of settings whose values are secret.
 const SECRET_NAMES: [&str; 8] = ["auth", "key", "otp", "passw", "secret", "token", "username", "credential"];
@@ -15,13 +13,25 @@ const HARMLESS_NAMES: [&str; 4] = ["always-auth", "keyring", "auth-type", "key-p
 /// Values that are secret under no name.
 const HARMLESS_VALUES: [&str; 6] = ["disabled", "false", "none", "null", "true", "web"];
 
-/// Secret values, the longest first.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct Secrets(Vec<String>);
+/// Secret values, and what takes them out of texts.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets {
+    values: Vec<String>,
+    /// Made when it is first needed.
+    redactor: OnceLock<Arc<Redactor>>,
+}
+
+impl PartialEq for Secrets {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
+
+impl Eq for Secrets {}
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} secrets", self.0.len())
+        write!(f, "{} secrets", self.values.len())
     }
 }
 
@@ -67,25 +77,27 @@ impl Secrets {
             }
             self.push(plain);
         }
-        self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     }
 
     fn push(&mut self, value: String) {
-        if !is_harmless(&value) && !self.0.contains(&value) {
-            self.0.push(value);
+        if !is_harmless(&value) && !self.values.contains(&value) {
+            self.values.push(value);
+            self.redactor = OnceLock::new();
         }
     }
 
     /// Whether a text holds a secret.
     pub(crate) fn are_in(&self, text: &str) -> bool {
-        self.0.iter().any(|secret| text.contains(secret.as_str()))
+        self.redactor().finds_in(text)
     }
 
     /// The text without them.
     pub(crate) fn redact(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| {
-            if text.contains(secret.as_str()) { text.replace(secret.as_str(), REPLACEMENT) } else { text }
-        })
+        self.redactor().redact(text).into_owned()
+    }
+
+    fn redactor(&self) -> &Redactor {
+        self.redactor.get_or_init(|| Arc::new(Redactor::new(self.values.iter().map(String::as_str))))
     }
 }
 

@@ -25,10 +25,10 @@ fn values_of_secret_names_are_taken_out_in_every_spelling() {
 #[test]
 fn what_an_address_holds_is_secret_and_the_address_is_not() {
     let secrets = secrets(&[
-        ("index-url", "https://ada:p%40ss%20word@index.example/simple, https://tok3n@other.example/"),
+        ("index-url", "https://ada:p%40ss%20word@index.example/simple, https://t0k3n-5@other.example/"),
         ("HTTPS_PROXY", "http://proxy.example:3128"),
     ]);
-    let text = "GET https://ada:p%40ss%20word@index.example/simple p@ss word tok3n ada proxy.example";
+    let text = "GET https://ada:p%40ss%20word@index.example/simple p@ss word t0k3n-5 ada proxy.example";
     assert_eq!(
         secrets.redact(text),
         "GET https://[redacted]@index.example/simple [redacted] [redacted] ada proxy.example"

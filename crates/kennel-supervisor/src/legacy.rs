@@ -55,7 +55,7 @@ impl Legacy {
         let version = match version.parse::<ProtocolVersion>() {
             Ok(version) if version.era() == Era::Legacy => version,
             Ok(_) | Err(_) => {
-                let version: String = version.chars().take(QUOTED).collect();
+                let version = kennel_redact::cut(&version, QUOTED);
                 return Err(protocol(format!(
                     "the process chose protocol version `{version}`, which cannot follow `initialize`; \
                      known are 2024-11-05 to {}",

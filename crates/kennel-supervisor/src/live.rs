@@ -9,12 +9,13 @@ use crate::receiver::{Handshake, Input, Link, Noise};
 use bytes::Bytes;
 use kennel_box::ExitReport;
 use kennel_exec::{EventKind, FeedError, Seq, Stream, Subscription};
+use kennel_redact::cut;
 use std::sync::Arc;
 
 /// How many of the last lines of standard error go into a failure.
 const LAST_LINES: usize = 20;
 /// How much of a line that is no message goes into a failure.
-const JUNK_CHARACTERS: usize = 200;
+const JUNK_BYTES: usize = 200;
 
 /// What a process did.
 #[derive(Debug)]
@@ -104,7 +105,7 @@ impl Live {
     /// Remembers the first thing that was not a message, for an operator who wonders what the process is.
     pub(crate) fn note_junk(&mut self, noise: &Noise) {
         let (Noise::NotAMessage { head, .. } | Noise::TooLong { head, .. }) = noise;
-        self.junk.get_or_insert_with(|| String::from_utf8_lossy(head).chars().take(JUNK_CHARACTERS).collect());
+        self.junk.get_or_insert_with(|| cut(&String::from_utf8_lossy(head), JUNK_BYTES).into_owned());
     }
 
     /// Adds to a failure what is known of the process.

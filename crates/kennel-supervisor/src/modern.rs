@@ -157,7 +157,8 @@ fn what_speaks(versions: &[String]) -> Speaks {
 }
 
 fn lacking(versions: &[String]) -> Cause {
-    let versions: String = versions.join("`, `").chars().take(QUOTED).collect();
+    let versions = versions.join("`, `");
+    let versions = kennel_redact::cut(&versions, QUOTED);
     Cause::Protocol(format!("the process supports protocol versions `{versions}`, and not {SPOKEN}"))
 }
 

@@ -167,8 +167,8 @@ pub(crate) fn result_of(message: &Message, method: &str) -> Result<RawJson, Stri
             None => Err(format!("the process answered `{method}` without a result")),
         },
         Kind::Error { error, .. } => {
-            let quoted: String = String::from_utf8_lossy(error).chars().take(QUOTED).collect();
-            Err(format!("the process answered `{method}` with an error: {quoted}"))
+            let error = String::from_utf8_lossy(error);
+            Err(format!("the process answered `{method}` with an error: {}", kennel_redact::cut(&error, QUOTED)))
         }
         Kind::Request { .. } | Kind::Notification { .. } => {
             Err(format!("the process answered `{method}` with a request"))

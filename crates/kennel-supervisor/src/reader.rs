@@ -4,6 +4,7 @@ use crate::opening::is_own;
 use crate::receiver::Noise;
 use bytes::Bytes;
 use kennel_exec::{Line, LineAssembler};
+use kennel_redact::cut_off;
 use kennel_wire::{Frame, Kind, Message, ParseError};
 
 /// How much of a line that is no message is kept.
@@ -66,7 +67,7 @@ impl Reader {
 fn shown(line: Line) -> Bytes {
     match line {
         Line::Whole(line) => line,
-        Line::TooLong { head, .. } => head,
+        Line::TooLong { head, length, .. } => format!("{} ({length} bytes)", cut_off(&head)).into(),
     }
 }
 
@@ -103,8 +104,8 @@ fn sort(message: Message) -> Heard {
 }
 
 fn noise(line: &Bytes, reason: ParseError) -> Heard {
-    let head = match line.get(..HEAD_BYTES) {
-        Some(head) => Bytes::copy_from_slice(head),
+    let head = match line.get(..HEAD_BYTES).filter(|head| head.len() < line.len()) {
+        Some(head) => cut_off(head).into(),
         None => line.clone(),
     };
     Heard::Noise(Noise::NotAMessage { head, reason })

@@ -8,6 +8,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use kennel_redact::cut;
 use kennel_wire::{Kind, Message};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -15,7 +16,7 @@ use tokio::time::timeout;
 /// How much of a refusal is read.
 const REFUSAL_BYTES: usize = 64 * 1024;
 /// How much of its text is shown.
-const REFUSAL_CHARACTERS: usize = 200;
+const SHOWN_BYTES: usize = 200;
 
 /// What a response carries.
 pub(crate) enum Answer {
@@ -154,5 +155,5 @@ fn shortened(text: &str) -> String {
         return String::new();
     }
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    words.chars().take(REFUSAL_CHARACTERS).collect()
+    cut(&words, SHOWN_BYTES).into_owned()
 }

@@ -29,7 +29,7 @@ const CHUNK: usize = 8 * 1024;
 pub(crate) async fn converse(prepared: Prepared, pipes: Pipes) -> i32 {
     let Prepared { upstream, client } = prepared;
     let Pipes { stdin, stdout, stderr, term } = pipes;
-    let (output, writers) = Output::new(stdout, stderr, upstream.secrets());
+    let (output, writers) = Output::new(stdout, stderr, upstream.redactor());
     let (ending, mut ended) = mpsc::channel(1);
     let wire = Arc::new(Wire {
         origin: client.origin(),

@@ -2,7 +2,9 @@
 //! know, without secrets.
 
 use bytes::Bytes;
+use kennel_redact::{Redactor, cut, is_unfit};
 use kennel_wire::one_line;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -14,15 +16,14 @@ const MESSAGES: usize = 4;
 /// How many lines for the operator may wait; more are lost.
 const REMARKS: usize = 64;
 /// How much of a remark is shown.
-const REMARK_CHARACTERS: usize = 500;
-const HIDDEN: &str = "…";
+const REMARK_BYTES: usize = 500;
 
 /// The ways to both outputs. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Output {
     messages: mpsc::Sender<Bytes>,
     remarks: mpsc::Sender<String>,
-    secrets: std::sync::Arc<[String]>,
+    redactor: Arc<Redactor>,
 }
 
 /// The tasks that write; they end when all outputs are dropped.
@@ -32,14 +33,14 @@ impl Output {
     pub(crate) fn new(
         stdout: impl AsyncWrite + Send + Unpin + 'static,
         stderr: impl AsyncWrite + Send + Unpin + 'static,
-        secrets: Vec<String>,
+        redactor: Redactor,
     ) -> (Self, Writers) {
         let (messages, message) = mpsc::channel(MESSAGES);
         let (remarks, remark) = mpsc::channel(REMARKS);
         let mut writers = JoinSet::new();
         writers.spawn(write(message, stdout));
         writers.spawn(write(remark, stderr));
-        (Self { messages, remarks, secrets: secrets.into() }, Writers(writers))
+        (Self { messages, remarks, redactor: Arc::new(redactor) }, Writers(writers))
     }
 
     /// Writes a message, and waits while nobody reads.
@@ -56,9 +57,9 @@ impl Output {
 
     /// A text in one line, without secrets and without an end.
     pub(crate) fn safe(&self, text: &str) -> String {
-        let hidden = self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN));
-        let shown = hidden.chars().take(REMARK_CHARACTERS);
-        shown.map(|character| if character.is_control() { ' ' } else { character }).collect()
+        let text = self.redactor.redact(text);
+        let shown = cut(&text, REMARK_BYTES);
+        shown.chars().map(|character| if is_unfit(character) { ' ' } else { character }).collect()
     }
 }
 

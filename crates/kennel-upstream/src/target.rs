@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::error::UpstreamError;
 use crate::limits::Limits;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use kennel_redact::Redactor;
 use std::fmt;
 
 /// How a server is talked to.
@@ -90,7 +91,7 @@ impl Upstream {
     }
 
     /// The texts that no output may show.
-    pub(crate) fn secrets(&self) -> Vec<String> {
+    fn secrets(&self) -> Vec<String> {
         let mut secrets = Vec::new();
         for value in self.headers.values().filter_map(|value| value.to_str().ok()) {
             secrets.push(value.to_owned());
@@ -103,15 +104,15 @@ impl Upstream {
         secrets.extend(pairs.map(|(_, value)| value.to_owned()));
         // A part of the path that is long enough for a key may be one.
         secrets.extend(uri.path().split('/').filter(|part| part.len() >= LEAST_KEY).map(str::to_owned));
-        secrets.retain(|secret| secret.len() >= LEAST_SECRET);
-        // The longer first, so that nothing of one is left by another that is a part of it.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         secrets
+    }
+
+    /// What takes them out.
+    pub(crate) fn redactor(&self) -> Redactor {
+        Redactor::new(self.secrets().iter().map(String::as_str))
     }
 }
 
-/// Shorter texts are not looked for in output: they would be found everywhere.
-const LEAST_SECRET: usize = 4;
 /// Shorter parts of a path are names.
 const LEAST_KEY: usize = 16;
 
