@@ -1,5 +1,6 @@
 //! Who called what, when and with which outcome: the rows of the audit log.
 
+use crate::keys::AuditKey;
 use crate::sessions::{SessionKey, hexadecimal};
 use crate::time::{ago, from_millis, to_millis};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
@@ -113,7 +114,8 @@ impl FromSql for Outcome {
 /// What is kept of the arguments of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// The SHA-256 of their spelling, in hexadecimal digits.
+    /// The SHA-256 of their spelling, in hexadecimal digits. In the file, and so in rows that were read, with the key of the
+    /// state ([`crate::Store::digest`]).
     pub hash: Option<String>,
     /// Their text, where the operator wants that; cut where it is too long.
     pub text: Option<String>,
@@ -169,6 +171,11 @@ pub(crate) fn record<'a>(
     connection: &Connection,
     rows: impl IntoIterator<Item = &'a AuditRow>,
 ) -> rusqlite::Result<()> {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
+        return Ok(());
+    }
+    let key = AuditKey::of(connection)?;
     let mut statement = connection.prepare(
         "INSERT INTO audit (time, principal, session, server, method, tool, micros, outcome, error_code,
          request_bytes, response_bytes, arguments_hash, arguments)
@@ -187,7 +194,7 @@ pub(crate) fn record<'a>(
             row.error_code,
             i64::try_from(row.request_bytes).unwrap_or(i64::MAX),
             i64::try_from(row.response_bytes).unwrap_or(i64::MAX),
-            row.arguments.hash,
+            row.arguments.hash.as_deref().map(|hash| key.digest(hash)),
             row.arguments.text
         ])?;
     }

@@ -77,11 +77,21 @@ pub enum Warning {
     #[error("nothing is kept from this run: {0}")]
     Unkept(StateError),
     /// Some rows were lost.
-    #[error("{count} rows were not written: {cause}")]
+    #[error("{count} rows were not written ({total} since the start): {cause}")]
     Lost {
-        /// How many.
-        count: usize,
+        /// How many since this was last said.
+        count: u64,
+        /// How many since the start.
+        total: u64,
         /// Why.
         cause: StateError,
+    },
+    /// Calls were left out of the audit log.
+    #[error("{count} calls are not in the audit log ({total} since the start): the disk is too slow for so many")]
+    Dropped {
+        /// How many since this was last said.
+        count: u64,
+        /// How many since the start.
+        total: u64,
     },
 }

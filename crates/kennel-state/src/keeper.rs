@@ -54,10 +54,36 @@ pub(crate) struct Keeper {
     state: Result<Opened, StateError>,
     /// What went wrong since somebody last asked whether all is written.
     failure: Option<StateError>,
-    /// Whether the operator knows that writing fails.
-    is_failing: bool,
+    /// What the operator knows of rows that were lost.
+    losses: Losses,
     /// How many audit rows, and how many bytes in them, were written since old ones were last looked for.
     written: (u64, u64),
+}
+
+/// What was lost, and what was said of it: at once, then once in each interval, and at the end.
+#[derive(Default)]
+struct Losses {
+    failed: Told,
+    dropped: Told,
+    /// Why writing failed last.
+    cause: Option<StateError>,
+    /// When something was last said.
+    said: Option<Instant>,
+}
+
+#[derive(Default)]
+struct Told {
+    total: u64,
+    told: u64,
+}
+
+impl Told {
+    /// How many are to be told, with those before; they are told with this.
+    fn take(&mut self) -> Option<(u64, u64)> {
+        let count = self.total - self.told;
+        self.told = self.total;
+        (count > 0).then_some((count, self.total))
+    }
 }
 
 impl Keeper {
@@ -67,15 +93,17 @@ impl Keeper {
         if let Err(error) = &state {
             report(&Warning::Unkept(error.clone()));
         }
-        Self { place, limits, counts, report, state, failure: None, is_failing: false, written: (0, 0) }
+        Self { place, limits, counts, report, state, failure: None, losses: Losses::default(), written: (0, 0) }
     }
 
     /// Works until the queue is closed and empty.
     pub(crate) fn run(mut self, queue: &Queue) {
         let mut next_tidy = Instant::now() + FIRST_TIDY;
         loop {
-            let work = queue.take(next_tidy.saturating_duration_since(Instant::now()));
+            let next = self.next_loss().map_or(next_tidy, |next| next.min(next_tidy));
+            let work = queue.take(next.saturating_duration_since(Instant::now()));
             self.write(&work.changes);
+            self.tell_losses(work.is_last);
             for request in work.requests {
                 match request {
                     Request::Read(question) => self.answer(question),
@@ -114,18 +142,42 @@ impl Keeper {
         let count = changes.count();
         match self.attempt(|connection| write(connection, changes)) {
             Ok(()) => {
-                self.is_failing = false;
                 self.counts.written.fetch_add(count as u64, Ordering::Relaxed);
             }
             Err(cause) => {
                 self.counts.failed.fetch_add(count as u64, Ordering::Relaxed);
                 // That nothing is kept was said when it could not be opened.
-                if !self.is_failing && self.state.is_ok() {
-                    (self.report)(&Warning::Lost { count, cause: cause.clone() });
+                if self.state.is_ok() {
+                    self.losses.failed.total += count as u64;
+                    self.losses.cause = Some(cause.clone());
                 }
-                self.is_failing = true;
                 self.failure = Some(cause);
             }
+        }
+    }
+
+    /// When the next losses are to be told, where there are any.
+    fn next_loss(&self) -> Option<Instant> {
+        let Losses { failed, dropped, said, .. } = &self.losses;
+        let is_untold = failed.total > failed.told || dropped.total > dropped.told;
+        is_untold.then_some(said.map_or_else(Instant::now, |said| said + self.limits.loss_interval))
+    }
+
+    /// Tells the operator how many rows were lost, unless that was a moment ago and there is a next time.
+    fn tell_losses(&mut self, is_last: bool) {
+        if self.state.is_ok() {
+            self.losses.dropped.total = self.counts.dropped_audit.load(Ordering::Relaxed);
+        }
+        let is_due = self.next_loss().is_some_and(|next| is_last || Instant::now() >= next);
+        if !is_due {
+            return;
+        }
+        self.losses.said = Some(Instant::now());
+        if let (Some((count, total)), Some(cause)) = (self.losses.failed.take(), self.losses.cause.clone()) {
+            (self.report)(&Warning::Lost { count, total, cause });
+        }
+        if let Some((count, total)) = self.losses.dropped.take() {
+            (self.report)(&Warning::Dropped { count, total });
         }
     }
 

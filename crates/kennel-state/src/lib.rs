@@ -36,6 +36,7 @@ mod catalogs;
 mod error;
 mod file;
 mod keeper;
+mod keys;
 mod limits;
 mod queue;
 mod saved;

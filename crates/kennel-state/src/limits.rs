@@ -29,6 +29,8 @@ pub struct Limits {
     pub catalog_age: Duration,
     /// How long another Kennel that writes is waited for.
     pub busy: Duration,
+    /// How often the operator hears that rows are lost, while they are.
+    pub loss_interval: Duration,
 }
 
 impl Default for Limits {
@@ -47,6 +49,7 @@ impl Default for Limits {
             session_age: 7 * DAY,
             catalog_age: 180 * DAY,
             busy: Duration::from_secs(5),
+            loss_interval: Duration::from_mins(1),
         }
     }
 }

@@ -74,6 +74,12 @@ const STEPS: &[&str] = &[
         saved INTEGER NOT NULL,
         PRIMARY KEY (owner, name)
     ) STRICT;",
+    // 4: digests of arguments with a key, in place of those that anybody could have made
+    "CREATE TABLE keys (
+        name TEXT NOT NULL PRIMARY KEY,
+        value BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    UPDATE audit SET arguments_hash = NULL WHERE arguments_hash IS NOT NULL;",
 ];
 
 /// The version that this Kennel writes.

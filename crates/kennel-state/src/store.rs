@@ -1,11 +1,12 @@
 //! The handle to the state: what everybody else may ask and say.
 
 use crate::answer::Answer;
-use crate::audit::{AuditFilter, AuditRow};
+use crate::audit::{Arguments, AuditFilter, AuditRow};
 use crate::catalogs::Catalog;
 use crate::error::{StateError, Warning};
 use crate::file::Place;
 use crate::keeper::{Counts, Keeper, Report};
+use crate::keys::AuditKey;
 use crate::limits::{Counters, Limits};
 use crate::queue::{Asked, CatalogChange, Queue, Request, SessionChange, Taken};
 use crate::saved::{Kept, SavedLimits, SavedTool};
@@ -144,6 +145,12 @@ impl Store {
     /// Calls of the audit log, at most so many, the newest first.
     pub fn audit(&self, filter: AuditFilter, most: u32) -> Answer<Vec<AuditRow>> {
         self.read(move |connection| audit::query(connection, &filter, most))
+    }
+
+    /// The digest under which the audit log of this state keeps these arguments.
+    pub fn digest(&self, arguments: &[u8]) -> Answer<String> {
+        let hash = Arguments::hashed(arguments).hash.unwrap_or_default();
+        self.read(move |connection| Ok(AuditKey::of(connection)?.digest(&hash)))
     }
 
     /// Removes what is too old or too much, as happens every hour, and says how many rows that were.

@@ -34,7 +34,7 @@ fn calls_do_not_wait_for_a_file_that_is_held_and_what_was_dropped_is_counted() {
 }
 
 #[test]
-fn what_could_not_be_written_is_said_once_and_does_not_stop_what_follows() {
+fn what_could_not_be_written_is_said_and_does_not_stop_what_follows() {
     let place = Place::new();
     let store = place.open_with(Limits { busy: Duration::from_millis(20), ..Limits::default() });
     said(store.opened());
@@ -53,7 +53,60 @@ fn what_could_not_be_written_is_said_once_and_does_not_stop_what_follows() {
     said(store.flush());
     assert_eq!(said(store.audit(AuditFilter::default(), 9)).len(), 1);
     let warnings = place.warnings();
-    assert!(matches!(&warnings[..], [Warning::Lost { count: 1, .. }]), "{warnings:?}");
+    assert!(matches!(&warnings[..], [Warning::Lost { count: 1, total: 1, .. }]), "once a minute: {warnings:?}");
+    drop(store);
+    let warnings = place.warnings();
+    assert!(matches!(&warnings[..], [Warning::Lost { count: 2, total: 3, .. }]), "and at the end: {warnings:?}");
+}
+
+#[test]
+fn rows_that_are_lost_again_and_again_are_said_again_and_again() {
+    let place = Place::new();
+    let (busy, loss_interval) = (Duration::from_millis(1), Duration::from_millis(200));
+    let store = place.open_with(Limits { busy, loss_interval, ..Limits::default() });
+    said(store.opened());
+    let holder = raw(&place.path());
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (before, mut lost) = (Instant::now(), 0);
+    while before.elapsed() < 5 * loss_interval {
+        store.record(call(lost));
+        store.flush().wait(Duration::from_mins(1)).unwrap_err();
+        lost += 1;
+    }
+    drop(store);
+    let told: Vec<(u64, u64)> = place
+        .warnings()
+        .iter()
+        .map(|warning| match warning {
+            Warning::Lost { count, total, .. } => (*count, *total),
+            other => panic!("{other}"),
+        })
+        .collect();
+    let elapsed = u64::try_from(before.elapsed().as_millis()).unwrap();
+    assert!(told.len() > 2 && told.len() as u64 <= 2 + elapsed / 200, "once in each interval: {told:?}");
+    assert!(told.windows(2).all(|pair| pair[0].1 < pair[1].1), "a running count: {told:?}");
+    assert_eq!(told.iter().map(|(count, _)| count).sum::<u64>(), lost, "none is forgotten: {told:?}");
+    assert_eq!(told.last().unwrap().1, lost);
+}
+
+#[test]
+fn calls_that_were_dropped_are_said() {
+    let place = Place::new();
+    let store = place.open_with(Limits { audit_waiting: 100, busy: Duration::from_mins(10), ..Limits::default() });
+    said(store.opened());
+    let holder = raw(&place.path());
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    (0..10_000).for_each(|number| store.record(call(number)));
+    let dropped = store.counters().dropped_audit;
+    holder.execute_batch("COMMIT").unwrap();
+    drop(store);
+    let told = place.warnings();
+    let counts = told.iter().map(|warning| match warning {
+        Warning::Dropped { count, .. } => *count,
+        other => panic!("{other}"),
+    });
+    assert_eq!(counts.sum::<u64>(), dropped, "{told:?}");
+    assert!(told[0].to_string().contains("are not in the audit log"), "{}", told[0]);
 }
 
 #[test]

@@ -98,6 +98,8 @@ fn calls_are_found_by_all_that_is_kept_of_them_the_newest_first() {
     assert_eq!(numbers(AuditFilter::default(), 9), [3, 2, 1, 99]);
     assert_eq!(numbers(AuditFilter::default(), 2), [3, 2]);
     let any = AuditFilter::default;
+    let hash = Some(said(store.digest(b"{\"a\":1}")));
+    let kept_odd = AuditRow { arguments: Arguments { hash, ..odd().arguments }, ..odd() };
     for filter in [
         AuditFilter { principal: Some("ann".to_owned()), ..any() },
         AuditFilter { session: Some(SessionKey::of("s")), ..any() },
@@ -106,7 +108,7 @@ fn calls_are_found_by_all_that_is_kept_of_them_the_newest_first() {
         AuditFilter { outcome: Some(Outcome::Lost), ..any() },
         AuditFilter { until: Some(at(2_000_000)), ..any() },
     ] {
-        assert_eq!(said(store.audit(filter.clone(), 9)), [odd()], "{filter:?}");
+        assert_eq!(said(store.audit(filter.clone(), 9)), [kept_odd.clone()], "{filter:?}");
     }
     assert_eq!(numbers(AuditFilter { tool: Some("read".to_owned()), ..any() }, 9), [3, 2, 1]);
     assert_eq!(numbers(AuditFilter { since: Some(at(2_000_000)), until: Some(at(3_000_000)), ..any() }, 9), [1]);
@@ -123,7 +125,46 @@ fn arguments_are_kept_by_their_hash_and_only_as_text_where_that_is_wanted() {
     let arguments = Arguments::in_full("12345€".as_bytes());
     store.record(AuditRow { arguments: arguments.clone(), ..call(1) });
     let kept = &said(store.audit(AuditFilter::default(), 1))[0].arguments;
-    assert_eq!(*kept, Arguments { text: Some("12345".to_owned()), ..arguments }, "cut, but hashed as a whole");
+    let digest = said(store.digest("12345€".as_bytes()));
+    assert_ne!(Some(&digest), arguments.hash.as_ref(), "nobody else can make it");
+    assert_eq!(*kept, Arguments { text: Some("12345".to_owned()), hash: Some(digest) }, "cut, but hashed as a whole");
+}
+
+#[test]
+fn equal_arguments_have_equal_digests_in_one_state_and_others_in_another() {
+    let (place, other) = (Place::new(), Place::new());
+    let (store, stranger) = (place.open(), other.open());
+    let digest = said(store.digest(b"{\"a\":1}"));
+    assert_ne!(digest, said(store.digest(b"{\"a\":2}")));
+    assert_ne!(digest, said(stranger.digest(b"{\"a\":1}")), "nobody can make a table of digests");
+    let both = [place.open(), place.open()];
+    assert!(both.into_iter().all(|another| said(another.digest(b"{\"a\":1}")) == digest), "of several Kennels");
+    drop(store);
+    let store = place.open();
+    store.record(AuditRow { arguments: Arguments::hashed(b"{\"a\":1}"), ..call(1) });
+    let kept = said(store.audit(AuditFilter::default(), 1)).remove(0);
+    assert_eq!(kept.arguments.hash, Some(digest), "also after a restart");
+}
+
+#[test]
+fn digests_that_anybody_could_have_made_are_removed_with_the_step_to_those_with_a_key() {
+    let place = Place::new();
+    drop(said_open(&place));
+    let plain = Arguments::hashed(b"{}").hash.unwrap();
+    let file = raw(&place.path());
+    let row = "INSERT INTO audit (time, principal, server, method, micros, outcome, request_bytes, response_bytes, \
+               arguments_hash) VALUES (1, 'a', 'b', 'c', 1, 'succeeded', 1, 1, ?1)";
+    file.execute(row, [&plain]).unwrap();
+    file.execute_batch("DROP TABLE keys; PRAGMA user_version = 3").unwrap();
+    drop(file);
+    let kept = said(place.open().audit(AuditFilter::default(), 9));
+    assert_eq!((kept.len(), &kept[0].arguments.hash), (1, &None));
+}
+
+fn said_open(place: &Place) -> Store {
+    let store = place.open();
+    said(store.opened());
+    store
 }
 
 #[test]
