@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod failure;
 mod machine;
+mod screen;
 mod terminal;
 
 use clap::Parser;
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
     match commands::run(cli::Arguments::parse()) {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("{failure}");
+            screen::write_line(&failure.to_string());
             failure.code()
         }
     }

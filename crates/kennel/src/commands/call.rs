@@ -9,10 +9,10 @@ mod schema;
 
 use crate::cli::Call;
 use crate::commands::asking::{AskError, Endpoint, Listing, did_you_mean, with_endpoint};
-use crate::commands::plain::{one_line, printable};
-use crate::commands::{complain, print_foreign};
 use crate::failure::Failure;
+use crate::screen::{complain, print_data, print_json_text};
 use arguments::{ArgumentError, Given};
+use kennel_redact::one_line;
 use kennel_wire::RawJson;
 use progress::Progress;
 use results::{Outcome, show};
@@ -47,13 +47,13 @@ pub(crate) fn run(flags: Call) -> Result<ExitCode, Failure> {
         let arguments = fitting(endpoint, &tool, &given).await?;
         let result = called(endpoint, &tool, &arguments).await?;
         if json {
-            print_foreign(&format!("{}\n", String::from_utf8_lossy(result.as_bytes())))?;
+            print_json_text(&format!("{}\n", String::from_utf8_lossy(result.as_bytes())))?;
             return Ok(if says_error(&result) { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let shown = show(result.as_bytes(), folder.as_mut());
         match shown.outcome {
-            Outcome::Done => print_foreign(&shown.text).map(|()| ExitCode::SUCCESS),
-            Outcome::Failed => Err(Failure::Server(format!("{tool} failed: {}", printable(shown.text.trim_end())))),
+            Outcome::Done => print_data(&shown.text).map(|()| ExitCode::SUCCESS),
+            Outcome::Failed => Err(Failure::Server(format!("{tool} failed: {}", shown.text.trim_end()))),
         }
     })
 }

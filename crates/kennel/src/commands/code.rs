@@ -6,6 +6,7 @@ use crate::commands::serve::{Fleet, config_file, data_of};
 use crate::commands::server::{Ground, Memory, data_directory};
 use crate::commands::service::{Hangup, runtime, stop_signals};
 use crate::failure::Failure;
+use crate::screen;
 use kennel_config::Config;
 use kennel_gateway::{Address, Directory, Limits, serve_stdio};
 use serde_json::json;
@@ -40,7 +41,7 @@ async fn serve(flags: &Code) -> Result<ExitCode, Failure> {
         let text = "there is no code mode: the file says `code.enabled = false`, or has a server called `code`";
         return Err(Failure::Argument(text.to_owned()));
     };
-    serve_stdio(endpoint, tokio::io::stdin(), tokio::io::stdout(), &Limits::default(), &stop).await;
+    serve_stdio(endpoint, tokio::io::stdin(), screen::protocol(), &Limits::default(), &stop).await;
     fleet.shutdown().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,8 +2,8 @@
 
 use crate::cli::ConfigCommand;
 use crate::commands::serve::config_file;
-use crate::commands::{complain, print, print_json};
 use crate::failure::Failure;
+use crate::screen::{complain, print, print_data, print_json};
 use kennel_config::{Config, Launch};
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ pub(crate) fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
     match command {
         ConfigCommand::Schema => print_json(&kennel_config::schema()),
         ConfigCommand::Path => {
-            print(&format!("{}\n", config_file(None)?.display()))?;
+            print_data(&format!("{}\n", config_file(None)?.display()))?;
             Ok(ExitCode::SUCCESS)
         }
         ConfigCommand::Check { config } => {

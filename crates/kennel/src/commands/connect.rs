@@ -8,8 +8,8 @@ mod socket;
 
 use crate::cli::Connect;
 use crate::commands::asking::Address;
-use crate::commands::complain;
 use crate::failure::Failure;
+use crate::screen::{self, complain};
 use session::{Said, Session};
 use socket::{Limits, Lost, Socket};
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ async fn go_between(address: &Address, limits: &Limits) -> Result<(), Failure> {
     let (lines, mut said) = mpsc::channel(WAITING);
     let most = limits.message_bytes;
     let listening = tokio::spawn(async move { listen(BufReader::new(tokio::io::stdin()), most, &lines).await });
-    let mut out = tokio::io::stdout();
+    let mut out = screen::protocol();
     let mut session = Session::default();
     let mut is_done = false;
     let outcome = loop {

@@ -2,10 +2,10 @@
 
 use crate::cli::{Accepted, Control, Reload};
 use crate::commands::admin::{Gateway, Request};
-use crate::commands::plain::{one_line, printable};
 use crate::commands::serve::{Reloaded, Waiting};
-use crate::commands::{complain, print, print_json};
 use crate::failure::Failure;
+use crate::screen::{complain, print, print_json, print_json_text};
+use kennel_redact::one_line;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -28,11 +28,11 @@ pub(crate) fn run(verb: Verb, flags: &Control) -> Result<ExitCode, Failure> {
             Verb::Restart => (Request::Restart { server: name }, "restarted"),
         };
         match Gateway::find(&flags.gateway)?.ask(&request, |_| Ok(())) {
-            Ok(_) if flags.json => print(&format!("{}\n", json!({ "server": server, "done": done })))?,
+            Ok(_) if flags.json => print_json_text(&format!("{}\n", json!({ "server": server, "done": done })))?,
             Ok(_) => print(&format!("{server} was {done}\n"))?,
             Err(Failure::Server(text)) => {
                 if flags.json {
-                    print(&format!("{}\n", json!({ "server": server, "failed": text })))?;
+                    print_json_text(&format!("{}\n", json!({ "server": server, "failed": text })))?;
                 }
                 failed.push(text);
             }
@@ -71,7 +71,7 @@ pub(crate) fn reload(flags: &Reload) -> Result<ExitCode, Failure> {
         }
         None => ask(None)?,
     };
-    let waits = |waiting: &Waiting| Failure::Server(printable(&waiting.to_string()));
+    let waits = |waiting: &Waiting| Failure::Server(waiting.to_string());
     if flags.json {
         print_json(&value)?;
         return reloaded.waiting.as_ref().map_or(Ok(ExitCode::SUCCESS), |waiting| Err(waits(waiting)));

@@ -1,10 +1,10 @@
 //! `kennel doctor`: what this machine offers to boxes, and whether a real one was isolated.
 
 use crate::cli::Doctor;
-use crate::commands::print;
 use crate::commands::self_check::Promise;
 use crate::failure::Failure;
 use crate::machine::{self, Check, Status};
+use crate::screen::{print, print_json};
 use kennel_box::{BoxError, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, NativeEngine, Walls};
 use kennel_code::engine::{CodeEngine, NativePython, NativePythonSettings, Source, StartError};
 use kennel_jail::{Access, FileIdentity, Grant, Helper, Hold, JailError};
@@ -44,9 +44,7 @@ pub(crate) fn run(flags: &Doctor) -> Result<ExitCode, Failure> {
     let healthy = checks.iter().all(|check| check.status != Status::Fail);
     let findings = Findings { healthy, checks, walls };
     if flags.json {
-        let text = serde_json::to_string_pretty(&findings)
-            .map_err(|error| Failure::System { what: "writing the findings", source: error.into() })?;
-        print(&format!("{text}\n"))?;
+        print_json(&findings)?;
     } else {
         print(&shown(&findings))?;
     }

@@ -3,6 +3,7 @@
 use crate::cli::Exec;
 use crate::commands::{sandbox, streams};
 use crate::failure::Failure;
+use crate::screen;
 use crate::terminal::{Bridge, Terminals};
 use kennel_box::{BoxError, BoxPlan, Command, EngineKind, ExitCause, ExitReport, Waitable};
 use kennel_jail::{Access, Helper, Jail, JailError, JailEvent, ProcessSpec, Stream, Walls};
@@ -31,7 +32,7 @@ pub(crate) fn run(flags: Exec) -> Result<ExitCode, Failure> {
     let helper = Helper::start(&Helper::own_program(), sandbox::first_isolation(&flags.sandbox))?;
     let plan = sandbox::plan(&flags.sandbox, &program)?;
     if plan.engine == EngineKind::Host {
-        eprintln!("kennel: --engine host: no box; the command can do all that you can do");
+        screen::say("--engine host: no box; the command can do all that you can do");
     }
     if let Some(directory) = &plan.bare_cwd {
         eprintln!("kennel: {}", sandbox::bare(directory));
@@ -54,7 +55,7 @@ async fn run_accepted(first: Helper, plan: &BoxPlan, command: &Command, verbose:
         Err(Failure::Box(BoxError::Jail(error))) if error.lacks_namespaces() => {
             let Some(next) = plan.isolations().get(1) else { return Err(error.into()) };
             plan.check_isolation(*next)?;
-            eprintln!("kennel: {error}\n  going on without namespaces, as accepted: the box is much weaker");
+            screen::say(format_args!("{error}\n  going on without namespaces, as accepted: the box is much weaker"));
             run_in_box(Helper::start(&Helper::own_program(), *next)?, plan, command, verbose).await
         }
         other => other,
@@ -166,7 +167,7 @@ fn explain(report: &ExitReport, plan: &BoxPlan) {
         ExitCause::Deadline => "raise --timeout".to_owned(),
         ExitCause::BoxEnded => "its init was killed from outside".to_owned(),
     };
-    eprintln!("kennel: {report}: {advice}");
+    screen::say(format_args!("{report}: {advice}"));
 }
 
 fn describe(plan: &BoxPlan, walls: &Walls) {
@@ -175,23 +176,23 @@ fn describe(plan: &BoxPlan, walls: &Walls) {
             Access::ReadOnly => "read",
             Access::ReadWrite => "write",
         };
-        eprintln!("kennel: {access} {} at {}", grant.source.display(), grant.target.display());
+        screen::say(format_args!("{access} {} at {}", grant.source.display(), grant.target.display()));
     }
     let landlock = walls.landlock.map_or_else(|| "absent".to_owned(), |version| format!("version {version}"));
     for notice in &plan.notices {
-        eprintln!("kennel: {notice}");
+        screen::say(notice);
     }
     if walls.open_files < plan.limits.open_files {
         let (has, asked) = (walls.open_files, plan.limits.open_files);
-        eprintln!("kennel: {has} open files (the hard limit here; {asked} asked for); raise `ulimit -Hn`");
+        screen::say(format_args!("{has} open files (the hard limit here; {asked} asked for); raise `ulimit -Hn`"));
     }
-    eprintln!(
-        "kennel: memory {} MiB by {}; {} processes by {}; {} processors by {}; Landlock {landlock}",
+    screen::say(format_args!(
+        "memory {} MiB by {}; {} processes by {}; {} processors by {}; Landlock {landlock}",
         plan.limits.memory >> 20,
         walls.memory,
         plan.limits.pids,
         walls.pids,
         f64::from(plan.limits.milli_cpus) / 1000.0,
         walls.cpu,
-    );
+    ));
 }

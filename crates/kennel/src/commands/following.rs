@@ -2,9 +2,9 @@
 
 use crate::cli::{Events, Logs};
 use crate::commands::admin::{Gateway, Request};
-use crate::commands::plain::printable;
-use crate::commands::print;
 use crate::failure::Failure;
+use crate::screen::{print, print_json_text};
+use kennel_redact::hanging;
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -36,11 +36,11 @@ fn follow(
 ) -> Result<ExitCode, Failure> {
     gateway.ask(request, |item| {
         if json {
-            return print(&format!("{item}\n"));
+            return print_json_text(&format!("{item}\n"));
         }
         match item["missed"].as_u64() {
             Some(missed) => print(&format!("… {missed} lines are not kept any more\n")),
-            None => print(&format!("{}\n", printable(&line(&item)))),
+            None => print(&format!("{}\n", hanging(&line(&item)))),
         }
     })?;
     Ok(ExitCode::SUCCESS)

@@ -20,7 +20,6 @@ mod following;
 mod launcher;
 mod naming;
 mod neighbours;
-mod plain;
 mod ps;
 mod run;
 mod sandbox;
@@ -35,11 +34,10 @@ mod table;
 mod tools;
 
 use crate::cli::{Arguments, Command};
-use crate::failure::{Failure, Shown};
+use crate::failure::Shown;
+use crate::screen;
 use clap::CommandFactory;
 use control::Verb;
-use serde::Serialize;
-use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Does what the command line says.
@@ -59,7 +57,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Shown> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "kennel", &mut script);
-            print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS).map_err(Shown::from)
+            screen::print_data(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS).map_err(Shown::from)
         }
         Command::SelfCheck => self_check::run().map_err(Shown::from),
         Command::Serve(flags) => serve::run(flags).map_err(Shown::from),
@@ -74,35 +72,5 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Shown> {
         Command::Code(flags) => code::run(&flags).map_err(Shown::from),
         Command::Saved(command) => saved::run(&command).map_err(Shown::from),
         Command::Config(command) => config::run(&command).map_err(Shown::from),
-    }
-}
-
-/// Prints to standard output. A reader that has seen enough and gone is no failure.
-fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|source| Failure::System { what: "writing to standard output", source }),
-    }
-}
-
-/// Prints a value as JSON that people can read too.
-fn print_json(value: &impl Serialize) -> Result<ExitCode, Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::System { what: "writing JSON", source: error.into() })?;
-    print(&format!("{text}\n"))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Prints what comes from a server: to a terminal without what would play tricks on it, to a program as it is.
-fn print_foreign(text: &str) -> Result<(), Failure> {
-    if std::io::stdout().is_terminal() { print(&plain::printable(text)) } else { print(text) }
-}
-
-/// Says on standard error what did not keep the command from doing its work.
-fn complain(problems: &[String]) {
-    for problem in problems {
-        // Whoever has closed standard error does not want to know.
-        let _ = writeln!(std::io::stderr(), "kennel: {problem}");
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::cli::{Inspect, Ps};
 use crate::commands::admin::{Gateway, Request};
-use crate::commands::plain::one_line;
 use crate::commands::serve::{ServerReport, Waiting};
 use crate::commands::table::table;
-use crate::commands::{print, print_json};
 use crate::failure::Failure;
+use crate::screen::{print, print_json};
+use kennel_redact::{one_line, printable};
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -31,6 +31,9 @@ pub(crate) fn list(flags: &Ps) -> Result<ExitCode, Failure> {
             text("data"),
             text("socket"),
         );
+        if let Some(lost @ 1..) = status["rows_lost"].as_u64() {
+            let _ = writeln!(shown, "{lost} rows of the state and the audit log were lost; `kennel events` says why\n");
+        }
     }
     let servers: Vec<ServerReport> =
         serde_json::from_value(status["servers"].clone()).map_err(|error| not_told(&error))?;
@@ -38,7 +41,7 @@ pub(crate) fn list(flags: &Ps) -> Result<ExitCode, Failure> {
     let waiting: Option<Waiting> =
         serde_json::from_value(status["waiting"].clone()).map_err(|error| not_told(&error))?;
     if let Some(waiting) = waiting {
-        let _ = writeln!(shown, "\n{}", crate::commands::plain::printable(&waiting.to_string()));
+        let _ = writeln!(shown, "\n{}", printable(&waiting.to_string()));
     }
     print(&shown)?;
     Ok(ExitCode::SUCCESS)
@@ -95,8 +98,7 @@ fn details(server: &ServerReport) -> String {
         let _ = writeln!(text, "{name:9} {}", one_line(&value));
     }
     if let Some(problem) = &server.problem {
-        let _ =
-            writeln!(text, "problem   {}", crate::commands::plain::printable(problem).replace('\n', "\n          "));
+        let _ = writeln!(text, "problem   {}", printable(problem).replace('\n', "\n          "));
     }
     for what in &server.waiting {
         let _ = writeln!(text, "waits     {} (see `kennel ps`)", one_line(what));

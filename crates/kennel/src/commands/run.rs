@@ -6,6 +6,7 @@ use crate::commands::server::{Memory, Server};
 use crate::commands::service::{Hangup, runtime, stop_signals, token};
 use crate::commands::snippets;
 use crate::failure::Failure;
+use crate::screen;
 use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token, serve_stdio};
 use kennel_hub::{Endpoint, Principal};
 use serde_json::json;
@@ -32,7 +33,7 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
     };
     if flags.stdio {
         let server = Server::new(&flags.server, &flags.command, format, Memory::Kept)?;
-        serve_stdio(Endpoint::Server(server.hub().clone()), tokio::io::stdin(), tokio::io::stdout(), &limits, &stop)
+        serve_stdio(Endpoint::Server(server.hub().clone()), tokio::io::stdin(), screen::protocol(), &limits, &stop)
             .await;
         server.shutdown().await;
         return Ok(ExitCode::SUCCESS);

@@ -3,8 +3,8 @@
 use crate::cli::SavedCommand;
 use crate::commands::server::data_directory;
 use crate::commands::table::table;
-use crate::commands::{print, print_foreign, print_json};
 use crate::failure::Failure;
+use crate::screen::{print, print_data, print_json};
 use kennel_state::{Limits, SavedTool, StateError, Store};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn run(command: &SavedCommand) -> Result<ExitCode, Failure> {
             if *json {
                 return print_json(&shown(tool));
             }
-            print_foreign(&format!("{}\n", tool.source.trim_end()))?;
+            print_data(&format!("{}\n", tool.source.trim_end()))?;
             Ok(ExitCode::SUCCESS)
         }
         SavedCommand::Remove { name, place } => {

@@ -39,7 +39,7 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     ];
     let text = serde_json::to_string(&promises)
         .map_err(|error| Failure::System { what: "writing the outcome", source: error.into() })?;
-    println!("{text}");
+    crate::screen::print_json_text(&format!("{text}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,6 @@
 //! Owns tables for people: columns as wide as they have to be, and one row for each line.
 
-use crate::commands::plain::one_line;
+use kennel_redact::one_line;
 
 /// What stands between two columns.
 const GAP: &str = "  ";

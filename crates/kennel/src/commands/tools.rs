@@ -2,10 +2,9 @@
 
 use crate::cli::Tools;
 use crate::commands::asking::{Listing, Tool, with_endpoint};
-use crate::commands::plain::one_line;
-use crate::commands::{complain, print, print_foreign};
 use crate::failure::Failure;
-use std::io::IsTerminal;
+use crate::screen::{complain, print, print_json_text, width};
+use kennel_redact::one_line;
 use std::process::ExitCode;
 
 /// What stands between two columns.
@@ -13,13 +12,13 @@ const GAP: &str = "  ";
 /// Below this a column for descriptions cannot be read.
 const NARROWEST: usize = 24;
 
-/// Lists the tools.
+/// Lists the tools; a program that reads them gets one line for each.
 pub(crate) fn run(flags: Tools) -> Result<ExitCode, Failure> {
     let Tools { whom, json } = flags;
     with_endpoint(whom, async |endpoint| {
         let listing = Listing::ask(endpoint).await?;
         if json {
-            print_foreign(&format!("{}\n", listing.json()))?;
+            print_json_text(&format!("{}\n", listing.json()))?;
             return Ok(ExitCode::SUCCESS);
         }
         complain(&listing.problems);
@@ -29,13 +28,6 @@ pub(crate) fn run(flags: Tools) -> Result<ExitCode, Failure> {
         print(&table(&listing.tools, width()))?;
         Ok(ExitCode::SUCCESS)
     })
-}
-
-/// How wide standard output is, if it is a terminal; a program that reads it gets one line for each tool.
-fn width() -> Option<usize> {
-    let stdout = std::io::stdout();
-    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok())??;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// The table, within so many columns.
@@ -51,7 +43,7 @@ fn table(tools: &[Tool], width: Option<usize>) -> String {
     }
     let mut text = String::new();
     for row in &rows {
-        let cells = [wrapped(&row[0], names), wrapped(&row[1], arguments), wrapped(&row[2], descriptions)];
+        let cells = [hanging(&row[0], names), wrapped(&row[1], arguments), wrapped(&row[2], descriptions)];
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for line in 0..height {
             let cell = |column: usize| cells[column].get(line).map_or("", String::as_str);
@@ -83,6 +75,16 @@ fn first_sentence(text: &str) -> String {
         Some(end) => text[..end].to_owned(),
         None => text,
     }
+}
+
+/// The same with all but the first line indented: only a name begins where a line begins.
+fn hanging(text: &str, width: usize) -> Vec<String> {
+    if length(text) <= width {
+        return wrapped(text, width);
+    }
+    let mut lines = wrapped(text, width.saturating_sub(GAP.len()));
+    lines.iter_mut().skip(1).for_each(|line| line.insert_str(0, GAP));
+    lines
 }
 
 /// Lines of at most so many letters, broken between words where that is possible.

@@ -122,11 +122,17 @@ impl AtTerminal {
 
     /// Waits for the end and returns the exit code with all that the screen showed.
     #[track_caller]
-    pub(crate) fn finish(mut self) -> (Option<i32>, String) {
+    pub(crate) fn finish(self) -> (Option<i32>, String) {
+        let (code, screen) = self.finish_with_bytes();
+        (code, String::from_utf8_lossy(&screen).into_owned())
+    }
+
+    /// The same with all that the terminal was sent, byte for byte.
+    #[track_caller]
+    pub(crate) fn finish_with_bytes(mut self) -> (Option<i32>, Vec<u8>) {
         let code = self.end();
         // Nobody has the terminal any more, so that reading it comes to an end.
         drop(self.terminal.inner);
-        let screen = self.screen.read_to_end(PATIENCE);
-        (code, String::from_utf8_lossy(&screen).into_owned())
+        (code, self.screen.read_to_end(PATIENCE))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::place::{SocketPlace, Taken};
 use super::{Reply, Request};
-use crate::commands::console::{Console, Ring};
+use crate::commands::console::{Console, Page};
 use crate::commands::serve::Fleet;
 use crate::failure::Failure;
 use serde::Serialize;
@@ -123,11 +123,11 @@ impl Desk {
             },
             Request::Events { follow } => {
                 let ring = fleet.ground().output.events();
-                let mut last = send_after(ring, 0, writing).await?;
+                let mut last = send(ring.after(0), writing).await?;
                 if follow {
                     loop {
                         ring.newer(last).await;
-                        last = send_after(ring, last, writing).await?;
+                        last = send(ring.after(last), writing).await?;
                     }
                 }
                 Ok(Value::Null)
@@ -149,18 +149,20 @@ impl Desk {
         follow: bool,
         writing: &mut OwnedWriteHalf,
     ) -> io::Result<()> {
-        let mut last = send_after(console.log(), 0, writing).await?;
+        let mut last = send(console.log_after(0), writing).await?;
         let is_there = || self.fleet.console(server).is_some_and(|now| Arc::ptr_eq(&now, console));
         while follow && is_there() {
-            if timeout(LOOK, console.log().newer(last)).await.is_ok() {
-                last = send_after(console.log(), last, writing).await?;
+            if timeout(LOOK, console.log_newer(last)).await.is_ok() {
+                last = send(console.log_after(last), writing).await?;
             }
         }
         Ok(())
     }
 
     fn status(&self) -> Value {
+        let counted = self.fleet.ground().store.as_ref().map(kennel_state::Store::counters).unwrap_or_default();
         json!({
+            "rows_lost": counted.dropped_audit + counted.dropped_changes + counted.failed,
             "version": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
             "url": self.fleet.url(),
@@ -173,9 +175,8 @@ impl Desk {
     }
 }
 
-/// Sends what a ring has after this number, and returns the number to go on with.
-async fn send_after<T: Clone + Serialize>(ring: &Ring<T>, last: u64, writing: &mut OwnedWriteHalf) -> io::Result<u64> {
-    let page = ring.after(last);
+/// Sends what there is, and returns the number to go on with.
+async fn send<T: Serialize>(page: Page<T>, writing: &mut OwnedWriteHalf) -> io::Result<u64> {
     let missed = (page.missed > 0).then(|| json!({ "missed": page.missed }));
     let items = missed.into_iter().chain(page.entries.iter().map(value)).collect::<Vec<_>>();
     for item in items {

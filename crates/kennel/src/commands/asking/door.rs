@@ -1,7 +1,7 @@
 //! Owns the way of one request to the `/rpc` door of a gateway that runs: one HTTP/1.1 POST on a connection of its own.
 
 use crate::commands::asking::address::Address;
-use crate::commands::plain::one_line;
+use kennel_redact::one_line;
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};

@@ -6,11 +6,11 @@ use crate::commands::asking::address::Address;
 use crate::commands::asking::door::{Answer, Door, DoorError};
 use crate::commands::asking::words;
 use crate::commands::console::Format;
-use crate::commands::plain::{one_line, printable};
 use crate::commands::server::{Memory, Server};
 use crate::failure::Failure;
 use kennel_config::{NameError, ServerName};
 use kennel_hub::{Caller, Mailbox, MailboxLimits, OutgoingKind, Principal};
+use kennel_redact::{one_line, printable};
 use kennel_wire::{ErrorCode, Id, Kind, Message, RawJson};
 use serde_json::Value;
 use std::time::Duration;
@@ -184,8 +184,8 @@ fn is_own(code: i64) -> bool {
 fn message_of(error: &[u8]) -> String {
     let object: Value = serde_json::from_slice(error).unwrap_or_default();
     match object["message"].as_str() {
-        Some(message) => printable(message),
-        None => printable(&String::from_utf8_lossy(error)),
+        Some(message) => printable(message).into_owned(),
+        None => printable(&String::from_utf8_lossy(error)).into_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Owns how tools are read from a server's list: what a person needs of each, and each as the server spelled it.
 
 use crate::commands::asking::endpoint::{AskError, Endpoint};
-use crate::commands::plain::one_line;
+use kennel_redact::one_line;
 use kennel_wire::RawJson;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};

@@ -3,6 +3,7 @@
 
 use crate::commands::asking::{Others, Tool, did_you_mean};
 use crate::commands::call::schema::Expected;
+use kennel_redact::one_line;
 use kennel_wire::{RawJson, ValueKind};
 use serde_json::Value;
 use std::io::Read;
@@ -135,12 +136,12 @@ impl Given {
             members.push((RawJson::string(name), value(tool, name, spelled)?));
         }
         let missing = tool.required.iter().filter(|name| !given.iter().any(|(other, _)| other == *name));
-        let missing: Vec<&str> = missing.map(String::as_str).collect();
+        let missing: Vec<String> = missing.map(|name| one_line(name)).collect();
         if !missing.is_empty() {
             let quoted: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
             let example: Vec<String> = missing.iter().map(|name| format!("{name}=VALUE")).collect();
             return Err(ArgumentError::Missing {
-                tool: tool.name.clone(),
+                tool: one_line(&tool.name),
                 missing: quoted.join(", "),
                 example: example.join(" "),
             });
@@ -170,7 +171,7 @@ fn value(tool: &Tool, name: &str, spelled: &Spelled) -> Result<RawJson, Argument
             let expected = Expected::read(property.unwrap_or(&Value::Null), &tool.schema);
             expected.value(text).map_err(|problem| ArgumentError::Value {
                 name: name.to_owned(),
-                tool: tool.name.clone(),
+                tool: one_line(&tool.name),
                 problem,
             })
         }
@@ -182,10 +183,10 @@ fn unknown(tool: &Tool, name: &str) -> ArgumentError {
     let guess = did_you_mean(name, names.iter().copied());
     let hint = match (names.is_empty(), guess.is_empty()) {
         (true, _) => "; it takes none".to_owned(),
-        (false, true) => format!("; it takes {}", names.join(", ")),
-        (false, false) => guess,
+        (false, true) => format!("; it takes {}", one_line(&names.join(", "))),
+        (false, false) => one_line(&guess),
     };
-    ArgumentError::Unknown { name: name.to_owned(), tool: tool.name.clone(), hint }
+    ArgumentError::Unknown { name: name.to_owned(), tool: one_line(&tool.name), hint }
 }
 
 fn json(name: &str, value: &str) -> Result<RawJson, ArgumentError> {

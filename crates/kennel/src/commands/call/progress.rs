@@ -1,9 +1,9 @@
 //! Owns how the progress of a call is shown: on one line of a terminal, which goes away with the call.
 
-use crate::commands::plain::one_line;
+use crate::screen::{is_watched, show_progress};
+use kennel_redact::one_line;
 use kennel_wire::Message;
 use serde_json::Value;
-use std::io::{IsTerminal, Write};
 
 /// How much of a message is shown.
 const LONGEST: usize = 60;
@@ -17,7 +17,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Shows nothing yet; never anything if standard error is no terminal.
     pub(crate) fn new() -> Self {
-        Self { watched: std::io::stderr().is_terminal(), shown: false }
+        Self { watched: is_watched(), shown: false }
     }
 
     /// Whether to ask the server for progress.
@@ -34,7 +34,7 @@ impl Progress {
         let params = params.and_then(|params| serde_json::from_slice::<Value>(params.as_bytes()).ok());
         if let Some(text) = params.as_ref().and_then(in_words) {
             self.shown = true;
-            write(&text);
+            show_progress(&text);
         }
     }
 }
@@ -42,14 +42,9 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown {
-            write("");
+            show_progress("");
         }
     }
-}
-
-fn write(text: &str) {
-    // Back to the begin of the line, and away with what is there.
-    let _ = write!(std::io::stderr().lock(), "\r\u{1b}[K{text}");
 }
 
 /// The parameters of a notification of progress for people.

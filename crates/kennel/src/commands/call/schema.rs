@@ -3,7 +3,7 @@
 //! Everything else in a schema is the server's to check.
 
 use crate::commands::asking::did_you_mean;
-use crate::commands::plain::one_line;
+use kennel_redact::one_line;
 use kennel_wire::RawJson;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use crate::cli::{Add, Remove, TransportName};
 use crate::commands::clients::Own;
 use crate::commands::clients::change::Change;
-use crate::commands::complain;
 use crate::failure::Failure;
+use crate::screen::complain;
 use kennel_config::ServerName;
 use kennel_config::clients::{
     Client, Entry, Launch, Origin, Outcome, Scope, Spelling, Text, Timeouts, Tools, Transport, Words, plan,

@@ -1,11 +1,9 @@
 //! Owns how a file is changed that belongs to somebody: what would change is shown, and they are asked.
 
 use crate::cli::Consent;
-use crate::commands::plain::printable;
-use crate::commands::{complain, print};
 use crate::failure::Failure;
+use crate::screen::{ask, complain, print};
 use kennel_config::clients::{Written, masked, replace, unified};
-use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -22,7 +20,7 @@ impl Change<'_> {
     pub(crate) fn diff(&self) -> String {
         let before = self.before.unwrap_or_default();
         let (old, new) = (masked(self.file, before), masked(self.file, self.after));
-        printable(&unified(&self.file.to_string_lossy(), [before, &old], [self.after, &new]))
+        unified(&self.file.to_string_lossy(), [before, &old], [self.after, &new])
     }
 
     /// Shows the change and makes it if that is wanted; `None` if not.
@@ -49,14 +47,9 @@ impl Change<'_> {
 
     /// Asks at the terminal.
     fn ask(&self) -> Result<bool, Failure> {
-        let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
-        if !stdin.is_terminal() || !stderr.is_terminal() {
-            return Err(Failure::Unasked(self.file.to_owned()));
-        }
-        let failed = |source| Failure::System { what: "asking at the terminal", source };
-        write!(stderr, "Change {}? [y/N] ", self.file.display()).and_then(|()| stderr.flush()).map_err(failed)?;
-        let mut answer = String::new();
-        stdin.lock().read_line(&mut answer).map_err(failed)?;
+        let answer = ask(&format!("Change {}? [y/N]", self.file.display()))
+            .map_err(|source| Failure::System { what: "asking at the terminal", source })?;
+        let answer = answer.ok_or_else(|| Failure::Unasked(self.file.to_owned()))?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 }

@@ -3,8 +3,8 @@
 use crate::cli::Export;
 use crate::commands::clients::Own;
 use crate::commands::clients::change::Change;
-use crate::commands::{complain, print};
 use crate::failure::Failure;
+use crate::screen::{complain, print_data};
 use kennel_config::clients::{Client, Entry, entry_of, read_text};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ pub(crate) fn export(flags: &Export) -> Result<ExitCode, Failure> {
     complain(&left_out);
     let is_all = left_out.is_empty();
     if flags.output.is_none() {
-        print(&made.after)?;
+        print_data(&made.after)?;
     } else if made.is_change() {
         let change = Change { file: &file, before: made.before.as_deref(), after: &made.after };
         if change.show_and_make(&flags.consent)?.is_none() && !flags.consent.dry_run {

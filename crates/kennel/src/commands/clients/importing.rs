@@ -3,12 +3,12 @@
 use crate::cli::Import;
 use crate::commands::clients::change::Change;
 use crate::commands::clients::{Own, surroundings};
-use crate::commands::plain::one_line;
-use crate::commands::{complain, print};
 use crate::failure::Failure;
+use crate::screen::{complain, print, print_json_text};
 use kennel_config::clients::{
     Client, Gathered, Outcome, Plan, Planned, Surroundings, Written, plan, read_client, read_path,
 };
+use kennel_redact::one_line;
 use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -27,7 +27,7 @@ pub(crate) fn import(flags: &Import) -> Result<ExitCode, Failure> {
     let change = Change { file: &plan.file, before: plan.before.as_deref(), after: &plan.after };
     if flags.json {
         let written = if flags.consent.yes && plan.added() > 0 { Some(change.make_quietly()?) } else { None };
-        print(&format!("{:#}\n", report(&plan, &gathered, written.as_ref())))?;
+        print_json_text(&format!("{:#}\n", report(&plan, &gathered, written.as_ref())))?;
         return Ok(code(gathered.problems.is_empty()));
     }
     complain(&gathered.problems.iter().map(ToString::to_string).collect::<Vec<_>>());

@@ -3,9 +3,9 @@
 use crate::cli::{Consent, Install, RecordsFlag};
 use crate::commands::clients::change::Change;
 use crate::commands::clients::{Own, surroundings};
-use crate::commands::complain;
 use crate::commands::server::data_directory;
 use crate::failure::Failure;
+use crate::screen::complain;
 use kennel_config::clients::{
     Client, Export, KENNEL_NAME, Records, Scope, TOKEN_VARIABLE, entry_for_kennel, export, read_known, read_text,
     without,

@@ -2,8 +2,8 @@
 
 use crate::cli::OwnFile;
 use crate::commands::clients::{Own, surroundings};
-use crate::commands::{complain, print};
 use crate::failure::Failure;
+use crate::screen::{complain, print, print_json_text};
 use kennel_config::clients::{Client, Surroundings, is_kennel, read_client};
 use serde_json::json;
 use std::fmt::Write;
@@ -37,7 +37,7 @@ pub(crate) fn list(json: bool, file: &OwnFile) -> Result<ExitCode, Failure> {
                 })
             })
             .collect();
-        print(&format!("{:#}\n", json!(clients)))?;
+        print_json_text(&format!("{:#}\n", json!(clients)))?;
         return Ok(ExitCode::SUCCESS);
     }
     print(&table(&rows))?;

@@ -3,7 +3,7 @@
 use super::fleet::{Fleet, Member, State};
 use super::trust::distrust;
 use crate::commands::asking::did_you_mean;
-use crate::commands::plain::one_line;
+use kennel_redact::one_line;
 use crate::commands::server::Assembled;
 use kennel_config::{Changes, Config, ServerName, Widening};
 use kennel_hub::Readiness;
