@@ -80,7 +80,8 @@ impl Receiver for Exchange {
         self.core.observer.noise(&self.name, &noise);
         let (number, fault) = match &noise {
             Noise::TooLong { head, tail, length } => {
-                let limit = self.core.supervision.line_bytes;
+                // What is read is twice that, so that a result that does not pass can be kept.
+                let limit = self.core.settings.limits.message_bytes;
                 (request_of(head, tail), Fault::too_large(&self.core.settings.name, *length, limit))
             }
             Noise::NotAMessage { reason, .. } => {

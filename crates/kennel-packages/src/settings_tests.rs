@@ -90,14 +90,14 @@ fn the_files_of_python_are_where_their_installers_look() {
         ("etc/pip.conf", "[global]\ntimeout = 3\n"),
         ("home/.config/pip/pip.conf", "[global]\nindex-url = https://u:passw0rd@i/simple\n"),
         ("home/.config/uv/uv.toml", "index-url = \"https://i/simple\"\n"),
-        ("other.conf", "[global]\nextra-index-url =\n    https://x/\n    https://tok3n@y/\n"),
+        ("other.conf", "[global]\nextra-index-url =\n    https://x/\n    https://tok3n0@y/\n"),
     ]);
     let settings = scene.gather(Ecosystem::Python, &[("PIP_CONFIG_FILE", "{root}/other.conf")]);
     for place in [".kennel/system-1/pip/pip.conf", ".config/pip/pip.conf", ".config/uv/uv.toml", ".kennel/pip.conf"] {
         assert!(file(&settings, place).is_some(), "{place}");
     }
     assert!(names(&settings).contains(&"PIP_CONFIG_FILE"));
-    assert_eq!(settings.secrets.redact("passw0rd tok3n"), "[redacted] [redacted]");
+    assert_eq!(settings.secrets.redact("passw0rd tok3n0"), "[redacted] [redacted]");
 }
 
 #[test]

@@ -185,3 +185,48 @@ fn a_log_smaller_than_a_message_is_refused() {
     let error = kennel_exec::Executor::new(engine, limits).err();
     assert_eq!(error, Some(LimitsError::RetainedBelowMessage { retained: 99, message: 100 }));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_standard_error_waits_and_standard_output_does_not() {
+    let (stderr_burst, stderr_rate) = (64 << 10, 64 << 10);
+    let stage = Stage::new(Limits { stderr_burst, stderr_rate, ..Limits::default() });
+    let (id, child) = stage.start("server").await;
+    let mut subscription = stage.attachment.subscribe(&id, Seq::START).unwrap();
+    let flooding = Arc::clone(&child);
+    let start = tokio::time::Instant::now();
+    let flood = tokio::spawn(async move {
+        flooding.print(Stream::Stderr, &vec![b'.'; MUCH]).await;
+        start.elapsed()
+    });
+    let mut read = 0;
+    while read < MUCH / 2 {
+        if let EventKind::Output { stream: Stream::Stderr, bytes } = subscription.next().await.unwrap().unwrap().kind {
+            read += bytes.len();
+        }
+    }
+    assert!(start.elapsed() > Duration::from_secs(6), "half of it is read at its pace: {:?}", start.elapsed());
+    let before = tokio::time::Instant::now();
+    child.say("an answer").await;
+    while !tell(&[subscription.next().await.unwrap().unwrap()])[0].starts_with("out:") {}
+    assert!(before.elapsed() < Duration::from_secs(2), "nothing else waits with it: {:?}", before.elapsed());
+    let reading = tokio::spawn(async move { rest(&mut subscription).await });
+    assert!(flood.await.unwrap() > Duration::from_secs(13), "the child waits, and nothing is lost");
+    child.exit(0);
+    reading.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn empty_lines_cost_more_than_they_have_bytes() {
+    let (stderr_burst, stderr_rate) = (64 << 10, 64 << 10);
+    let stage = Stage::new(Limits { stderr_burst, stderr_rate, ..Limits::default() });
+    let (id, child) = stage.start("server").await;
+    let mut subscription = stage.attachment.subscribe(&id, Seq::START).unwrap();
+    let start = tokio::time::Instant::now();
+    let flood = tokio::spawn(async move {
+        child.print(Stream::Stderr, &vec![b'\n'; 64 << 10]).await;
+        child.exit(0);
+    });
+    rest(&mut subscription).await.unwrap();
+    flood.await.unwrap();
+    assert!(start.elapsed() > Duration::from_secs(30), "each is a line to look at: {:?}", start.elapsed());
+}
