@@ -109,4 +109,15 @@ proptest! {
             prop_assert!(seen(&shown, &value) <= most_seen, "{text} is shown as {shown}");
         }
     }
+
+    #[test]
+    fn no_text_breaks_it_and_no_secret_stays(text in ".{0,200}", secret in "[%\\\\ux0-9A-F…\n +é]{6,20}", at in 0..200_usize) {
+        let at = text.floor_char_boundary(at);
+        let text = format!("{}{secret}{}", &text[..at], &text[at..]);
+        let redactor = Redactor::new([secret.as_str()]);
+        let shown = redactor.redact(&text);
+        prop_assert!(redactor.is_empty() || !shown.contains(secret.trim()), "{secret:?} in {shown:?}");
+        let shown = crate::printable(&shown);
+        prop_assert!(!shown.chars().any(|character| character.is_control() && !matches!(character, '\n' | '\t')));
+    }
 }

@@ -19,15 +19,14 @@ impl AuditKey {
             let mut statement = connection.prepare("SELECT value FROM keys WHERE name = ?1")?;
             statement.query_row([AUDIT], |row| row.get::<_, [u8; 32]>(0)).optional()
         };
-        let key = match known()? {
-            Some(key) => key,
-            None => {
-                let mut key = [0; 32];
-                getrandom::fill(&mut key).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-                // Of several Kennels the first makes it.
-                connection.execute("INSERT OR IGNORE INTO keys (name, value) VALUES (?1, ?2)", params![AUDIT, key])?;
-                known()?.unwrap_or(key)
-            }
+        let key = if let Some(key) = known()? {
+            key
+        } else {
+            let mut key = [0; 32];
+            getrandom::fill(&mut key).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+            // Of several Kennels the first makes it.
+            connection.execute("INSERT OR IGNORE INTO keys (name, value) VALUES (?1, ?2)", params![AUDIT, key])?;
+            known()?.unwrap_or(key)
         };
         let key = Hmac::new_from_slice(&key).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         Ok(Self(key))

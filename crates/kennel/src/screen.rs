@@ -5,12 +5,16 @@
 //! printed as it is for programs, and cleaned when standard output is a terminal. Kennel's own drawing, which moves the
 //! cursor, is done here and nowhere else.
 
+mod protocol;
+
 use crate::failure::Failure;
 use kennel_redact::{hanging, json_for_terminal, printable};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
+
+pub(crate) use protocol::Messages;
 
 /// Prints text for people to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -90,9 +94,9 @@ pub(crate) fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Standard output for messages of the protocol, which are a client's and not for people.
-pub(crate) fn protocol() -> tokio::io::Stdout {
-    tokio::io::stdout()
+/// Standard output for messages of the protocol, which are a client's and seldom for people.
+pub(crate) fn protocol() -> Messages {
+    Messages::to(tokio::io::stdout(), is_screen())
 }
 
 fn is_screen() -> bool {

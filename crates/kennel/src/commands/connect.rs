@@ -9,12 +9,12 @@ mod socket;
 use crate::cli::Connect;
 use crate::commands::asking::Address;
 use crate::failure::Failure;
-use crate::screen::{self, complain};
+use crate::screen::{self, Messages, complain};
 use session::{Said, Session};
 use socket::{Limits, Lost, Socket};
 use std::process::ExitCode;
 use std::time::Duration;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Stdout};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
 /// Messages of the client that wait for the gateway.
@@ -81,7 +81,7 @@ async fn converse(
     socket: &mut Socket,
     session: &mut Session,
     said: &mut mpsc::Receiver<Vec<u8>>,
-    out: &mut Stdout,
+    out: &mut Messages,
     is_done: &mut bool,
 ) -> Result<(), Broken> {
     for message in session.handshake() {
@@ -133,7 +133,7 @@ async fn listen(mut input: impl AsyncBufRead + Unpin, most: usize, lines: &mpsc:
 }
 
 /// One message on one line: outside of texts, where they are escaped, line ends mean nothing in JSON.
-async fn print(out: &mut Stdout, message: &[u8]) -> std::io::Result<()> {
+async fn print(out: &mut Messages, message: &[u8]) -> std::io::Result<()> {
     let mut line: Vec<u8> =
         message.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
     line.push(b'\n');

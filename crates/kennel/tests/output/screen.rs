@@ -20,10 +20,17 @@ enum Lines {
 fn is_denied(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
-        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => true,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        _ => ('\u{e0000}'..='\u{e0fff}').contains(&character),
+        '\u{0}'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{feff}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        _ => false,
     }
 }
 
@@ -158,6 +165,27 @@ fn one_server_behind_run_commands_no_terminal() {
 }
 
 #[test]
+fn messages_for_a_client_command_no_terminal_where_it_is_one() {
+    let scene = Scene::mine();
+    let script = scene.ground.text("work/server.py");
+    let mut running = scene.at_terminal(&["run", "--stdio", "--", crate::scene::PYTHON, &script]);
+    let client = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
+    running.type_in(
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{client}}}\n").as_bytes(),
+    );
+    running.wait_for("serverInfo");
+    running.type_in(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"result\"}}\n");
+    running.wait_for("\"isError\"");
+    running.kept.signal(Signal::TERM);
+    let (_, screen) = running.finish_with_bytes();
+    assert_harmless("--stdio", &screen, Lines::Own);
+    let text = String::from_utf8(screen).unwrap();
+    let result = text.lines().find(|line| line.contains("\"isError\"")).unwrap();
+    let result: serde_json::Value = serde_json::from_str(result).unwrap();
+    assert_eq!(result["result"]["content"][0]["text"], EVIL, "it means the same");
+}
+
+#[test]
 fn foreign_files_command_no_terminal() {
     let scene = Scene::mine();
     let spelled = serde_json::to_string(EVIL).unwrap();
@@ -166,13 +194,13 @@ fn foreign_files_command_no_terminal() {
          \"named\":{{\"command\":{spelled},\"cwd\":{spelled}}},\"odd\":{{\"url\":{spelled},\"headers\":{{{spelled}:{spelled}}}}}}}}}"
     );
     scene.ground.make_file("work/mcp.json", &servers, 0o644);
-    scene.ground.make_file("work/broken.json", &format!("{{\"mcpServers\": {{ {EVIL}"), 0o644);
+    scene.ground.make_file("work/broken.json", format!("{{\"mcpServers\": {{ {EVIL}"), 0o644);
     scene.ground.make_directory("work/.cursor");
-    scene.ground.make_file("work/.cursor/mcp.json", &format!("{{\"mcpServers\":{{ {EVIL}"), 0o644);
+    scene.ground.make_file("work/.cursor/mcp.json", format!("{{\"mcpServers\":{{ {EVIL}"), 0o644);
     let odd =
         format!("[servers.{spelled}]\ncommand = \"x\\u001b[2J\"\n[servers.a]\ncommand = \"a\"\n\"q\\u001b[2Jy\" = 1\n");
     scene.ground.make_file("work/odd.toml", &odd, 0o644);
-    scene.ground.make_file("work/torn.toml", &format!("[servers.a]\ncommand = {EVIL}"), 0o644);
+    scene.ground.make_file("work/torn.toml", format!("[servers.a]\ncommand = {EVIL}"), 0o644);
     let path = |name: &str| scene.ground.text(&format!("work/{name}"));
     let (import, broken, odd, torn, own) =
         (path("mcp.json"), path("broken.json"), path("odd.toml"), path("torn.toml"), path("own.toml"));
@@ -244,7 +272,7 @@ fn an_endpoint_that_is_none_commands_no_terminal() {
             );
             let serving = std::thread::spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
-                let _ = stream.read(&mut [0; 65536]);
+                let _ = stream.read(&mut [0; 8192]);
                 let _ = stream.write_all(answer.as_bytes());
             });
             assert_harmless(&answer_of(status, &body), &scene.screen(&["tools", "--url", &url]), Lines::Own);

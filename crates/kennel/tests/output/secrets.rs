@@ -66,7 +66,7 @@ fn a_secret_of_several_lines_is_seen_in_no_spelling_and_at_no_cut() {
 #[test]
 fn logs_events_and_reports_of_a_gateway_show_no_part_of_a_secret() {
     let scene = Scene::mine();
-    scene.ground.make_file("work/key.pem", &key(), 0o600);
+    scene.ground.make_file("work/key.pem", key(), 0o600);
     let env = "env = { SECRET = { from-file = \"key.pem\" } }";
     let file = scene.table("tells", "tell", env) + &scene.table("dies", "tell-and-die", env);
     scene.ground.make_file("work/kennel.toml", &file, 0o644);
