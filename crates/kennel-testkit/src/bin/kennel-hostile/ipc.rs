@@ -101,7 +101,7 @@ struct Shared {
 impl Shared {
     fn make() -> io::Result<Self> {
         const PRIVATE: i64 = 0;
-        let segment = call(libc::SYS_shmget, [Number(PRIVATE), Number(SIZE as i64), Number(MODE)])?;
+        let segment = call(libc::SYS_shmget, [Number(PRIVATE), Number(SIZE.cast_signed() as i64), Number(MODE)])?;
         with_segment(segment, |bytes| bytes[..CONTENT.len()].copy_from_slice(CONTENT))?;
         let semaphores = call(libc::SYS_semget, [Number(PRIVATE), Number(1), Number(MODE)])?;
         call(libc::SYS_semctl, [Number(semaphores), Number(0), Number(libc::SETVAL.into()), Number(VALUE)])?;

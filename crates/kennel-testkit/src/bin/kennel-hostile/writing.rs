@@ -139,23 +139,16 @@ fn rewrite_setuid_program(scene: &Scene) -> Verdict {
         return Ok(not_possible("the program is not set-user-id"));
     }
     let file = OpenOptions::new().read(true).write(true).open(&path)?;
-    // SAFETY: a new mapping of one page of a file that is at least that long; it is written once and taken down.
-    unsafe {
-        let place = libc::mmap(
-            std::ptr::null_mut(),
-            1,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        );
-        if place == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error().into());
-        }
-        place.cast::<u8>().write_volatile(MARK);
-        libc::msync(place, 1, libc::MS_SYNC);
-        libc::munmap(place, 1);
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the kernel chooses the place of the new mapping, and the file has at least one byte.
+    let place = unsafe { libc::mmap(std::ptr::null_mut(), 1, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    if place == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error().into());
     }
+    // SAFETY: mapped above for writing, and not taken down yet.
+    unsafe { place.cast::<u8>().write_volatile(MARK) };
+    // SAFETY: the mapping is the one above, and nothing uses it any more.
+    unsafe { libc::munmap(place, 1) };
     let changed = fs::read(&path).setup("read the program")?.first() == Some(&MARK);
     let kept = fs::metadata(&path).setup("look at the program")?.mode() & 0o4000 != 0;
     Ok(if changed && kept { escaped("changed, and still set-user-id") } else { blocked("the bit was not kept") })
