@@ -29,7 +29,7 @@ impl Socket {
         assert_eq!(connection.response_head().unwrap().status, 101);
         let mut socket = Self(connection.other_end().unwrap());
         socket.send(&initialize());
-        assert!(socket.read(Duration::from_secs(60)).expect("it is initialized")["result"].is_object());
+        assert!(socket.read(Duration::from_mins(1)).expect("it is initialized")["result"].is_object());
         socket.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         socket
     }
@@ -67,7 +67,7 @@ impl Socket {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => return None,
                 read => read.ok()?,
             }
-            self.0.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            self.0.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
             let mut long = [0; 8];
             let length = match head[1] {
                 126 => self.0.read_exact(&mut long[6..]).map(|()| u64::from_be_bytes(long)).unwrap(),

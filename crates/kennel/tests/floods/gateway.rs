@@ -112,11 +112,10 @@ impl Gateway {
         ground.make_file("work/flood.py", include_str!("flood.py"), 0o644);
         let upstream = Upstream::start();
         let script = ground.text("work/flood.py");
-        let mut file = format!(
-            "[gateway]\nmax-message = \"256K\"\nmax-unread = \"8M\"\nstarts = 4\naudit = \"text\"\n\n\
+        let mut file = "[gateway]\nmax-message = \"256K\"\nmax-unread = \"8M\"\nstarts = 4\naudit = \"text\"\n\n\
              [defaults]\nera = \"legacy\"\nmax-message = \"256K\"\nmax-processes = 4\nrestarts = 1\nrestart-delay = 0.1\n\
-             box = {{ memory = \"256M\" }}\n\n"
-        );
+             box = { memory = \"256M\" }\n\n"
+            .to_owned();
         for mode in MODES {
             // What is kept under its name has a long one.
             let size = if mode == "elicitations" { LONG_NAME } else { "16384" };
@@ -260,13 +259,13 @@ impl Gateway {
     /// Ends it, and says what is wrong with what is left.
     pub(crate) fn end(mut self) -> Vec<String> {
         let mut complaints = Vec::new();
-        if !self.kept.lives() {
-            complaints.push("the gateway has ended".to_owned());
-        } else {
+        if self.kept.lives() {
             self.kept.signal(Signal::INT);
             let mut log = self.log.lock().unwrap();
             let status = self.kept.end(&mut [&mut *log]);
             complaints.extend((!status.success()).then(|| format!("the gateway ended with {status}")));
+        } else {
+            complaints.push("the gateway has ended".to_owned());
         }
         drop(self.upstream);
         let data = bytes_under(&self.ground.path("work/data"));

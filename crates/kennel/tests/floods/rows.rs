@@ -65,7 +65,6 @@ pub(crate) const ROWS: [Row; 26] = [
     row("pings", OUTPUT + MESSAGE, |gateway| floods(gateway, "pings", 700)),
     row("answers", OUTPUT, |gateway| floods(gateway, "answers", 700)),
     row("errors", OUTPUT, |gateway| floods(gateway, "errors", 700)),
-    row("junk", OUTPUT + PIECE, |gateway| floods(gateway, "junk", 700)),
     row("endless-line", OUTPUT, |gateway| floods(gateway, "endless-line", 700)),
     row("tasks", OUTPUT + MAILBOX + OWNED, clients::tasks),
     row("kept-results", OUTPUT + MAILBOX + IN_FLIGHT, clients::kept_results),
@@ -79,4 +78,6 @@ pub(crate) const ROWS: [Row; 26] = [
     row("introductions", OUTPUT + MAILBOX, clients::introductions),
     row("audit", OUTPUT + MAILBOX + 16 * MIB, clients::audit),
     row("stdio", OUTPUT + MAILBOX, clients::stdio),
+    // Last, for the allocator gives little of what it takes back, and what is free does not grow.
+    row("junk", OUTPUT + PIECE, |gateway| floods(gateway, "junk", 700)),
 ];

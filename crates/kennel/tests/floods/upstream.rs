@@ -42,7 +42,8 @@ fn answer(stream: &TcpStream) {
     let mut stream = stream;
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: {\"x\":\"";
     let mut written = stream.write_all(head.as_bytes());
+    let block = vec![b'x'; 65536];
     while written.is_ok() {
-        written = stream.write_all(&[b'x'; 65536]);
+        written = stream.write_all(&block);
     }
 }
