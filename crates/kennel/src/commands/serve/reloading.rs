@@ -3,10 +3,10 @@
 use super::fleet::{Fleet, Member, State};
 use super::trust::distrust;
 use crate::commands::asking::did_you_mean;
-use kennel_redact::one_line;
 use crate::commands::server::Assembled;
 use kennel_config::{Changes, Config, ServerName, Widening};
 use kennel_hub::Readiness;
+use kennel_redact::one_line;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
