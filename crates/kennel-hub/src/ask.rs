@@ -141,6 +141,9 @@ impl Exchange {
             && let Ok(rewrite) = message.rewrite().id(&question.id)
         {
             drop(state);
+            if let Ok(Some(task)) = message.text_at(&["result", "task", "taskId"]) {
+                client.note_task(&task);
+            }
             let _ = link.input.send(rewrite.finish_line());
         }
     }

@@ -10,7 +10,7 @@ use crate::tasks::EXTENSION;
 use bytes::Bytes;
 use kennel_wire::{Era, Message, ProtocolVersion, RawJson, ValueKind, meta};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -40,7 +40,12 @@ struct Standing {
     subscriptions: BTreeSet<String>,
     /// How many bytes their addresses have.
     subscription_bytes: usize,
+    /// The last tasks that the client has made of requests of its server.
+    tasks: VecDeque<String>,
 }
+
+/// How many tasks of a client are known at once.
+const MOST_TASKS: usize = 256;
 
 /// How a client introduced itself.
 #[derive(Debug, Clone)]
@@ -322,6 +327,19 @@ impl Client {
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
         lock(&self.standing).subscriptions.contains(uri)
+    }
+
+    /// Remembers a task that the client has made of a request of its server.
+    pub(crate) fn note_task(&self, task: &str) {
+        let tasks = &mut lock(&self.standing).tasks;
+        if tasks.len() >= MOST_TASKS {
+            tasks.pop_front();
+        }
+        tasks.push_back(task.to_owned());
+    }
+
+    pub(crate) fn has_task(&self, task: &str) -> bool {
+        lock(&self.standing).tasks.iter().any(|known| known == task)
     }
 
     pub(crate) fn subscriptions(&self) -> Vec<String> {

@@ -58,11 +58,13 @@ impl Exchange {
         let answer = |message: Bytes| {
             mailbox.post(Outgoing { message, kind: OutgoingKind::Response });
         };
-        let purpose = if client.is_modern() {
-            self.modern_purpose(client, message, method, id, mailbox)
-        } else {
-            self.legacy_purpose(client, message, method, id, mailbox)
-        };
+        let purpose = plain(message, method).and_then(|()| {
+            if client.is_modern() {
+                self.modern_purpose(client, message, method, id, mailbox)
+            } else {
+                self.legacy_purpose(client, message, method, id, mailbox)
+            }
+        });
         let purpose = match purpose {
             Ok(Some(purpose)) => purpose,
             Ok(None) => return,
@@ -261,6 +263,9 @@ impl Exchange {
         }
     }
 
+    /// Takes a notification of a client. Only what clients may say by the protocol is passed on, and only to a process
+    /// that it is for: one that goes by the method alone would take anything else for a request that nobody has looked
+    /// at.
     fn notified(&self, client: &Arc<Client>, message: &Message, method: &str) {
         match method {
             // The process was told when it was ready.
@@ -269,23 +274,47 @@ impl Exchange {
             "notifications/progress" => self.progress_back(client, message),
             // The roots of one client are nothing to a process of many.
             "notifications/roots/list_changed" if self.sharing == Sharing::Shared => {}
-            // There is nothing that a client tells a modern process of its own accord.
-            _ if self.era() == Some(Era::Modern) || client.is_modern() => {}
-            _ => {
-                let sent = message.rewrite().finish_line();
-                let mut state = self.state();
-                let limits = &self.core.settings.limits;
-                let waiting: usize = state.waiting_notifications.iter().map(Bytes::len).sum();
-                match &state.link {
-                    Some(link) => drop(link.input.send(sent)),
-                    None if state.waiting_notifications.len() < limits.waiting_requests
-                        && waiting + sent.len() <= limits.message_bytes =>
-                    {
-                        state.waiting_notifications.push(sent);
-                    }
-                    None => {}
+            "notifications/roots/list_changed" => self.pass_on(client, message),
+            "notifications/tasks/status" => {
+                let task = message.text_at(&["params", "taskId"]).ok().flatten();
+                if task.is_some_and(|task| client.has_task(&task)) {
+                    self.pass_on(client, message);
                 }
             }
+            _ => self.core.counters.refused_notifications.add(),
         }
+    }
+
+    /// Sends a notification as it is, to a process that knows such.
+    fn pass_on(&self, client: &Client, message: &Message) {
+        // There is nothing that a client tells a modern process of its own accord.
+        if self.era() == Some(Era::Modern) || client.is_modern() {
+            return;
+        }
+        let sent = message.rewrite().finish_line();
+        let mut state = self.state();
+        let limits = &self.core.settings.limits;
+        let waiting: usize = state.waiting_notifications.iter().map(Bytes::len).sum();
+        match &state.link {
+            Some(link) => drop(link.input.send(sent)),
+            None if state.waiting_notifications.len() < limits.waiting_requests
+                && waiting + sent.len() <= limits.message_bytes =>
+            {
+                state.waiting_notifications.push(sent);
+            }
+            None => {}
+        }
+    }
+}
+
+/// Whether a request can be passed on so that every reader takes it for the same.
+fn plain(message: &Message, method: &str) -> Result<(), Fault> {
+    if method.starts_with("notifications/") {
+        let text = format!("`{method}` is a notification, which has no id");
+        return Err(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text));
+    }
+    match message.subject() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Fault::refused(ErrorCode::INVALID_PARAMS, error.to_string())),
     }
 }

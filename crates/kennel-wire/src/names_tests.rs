@@ -17,7 +17,7 @@ fn names_that_decide_are_known_however_they_are_escaped() {
             let place = u8::try_from(place).unwrap();
             assert_eq!(within.spelled(format!("\"{name}\"").as_bytes()), Some(place), "{name}");
             assert_eq!(within.name(place), *name);
-            let escaped: String = name.chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect();
+            let escaped = name.chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect::<Vec<_>>().concat();
             assert_eq!(judged(within, &escaped), Name::Deciding(place), "{escaped}");
             assert!(name.len() <= super::LONGEST, "{name}");
         }
@@ -50,7 +50,7 @@ fn other_spellings_of_each_name_are_told() {
                 format!("{first}\\ud800{second}"),
                 format!("{name}\\udfff"),
                 format!("\u{feff}{name}"),
-                name.chars().map(|letter| format!("{letter}\u{ad}")).collect::<String>().repeat(1),
+                name.chars().map(|letter| format!("{letter}\u{ad}")).collect::<Vec<_>>().concat(),
             ];
             for spelling in spellings.iter().filter(|spelling| *spelling != name) {
                 assert_eq!(judged(within, spelling), Name::Lookalike(name), "{spelling:?}");

@@ -107,6 +107,12 @@ impl UnionSession {
         match message.kind() {
             Kind::Request { id, method, .. } => hold.request(message, id, &method, mailbox),
             Kind::Notification { ref method, .. } if method == "notifications/initialized" => {}
+            Kind::Notification { ref method, .. } if !is_for_servers(method) => {
+                // It goes no further than to be counted.
+                if let Some(session) = hold.sessions().first() {
+                    session.receive(message.clone(), &hold.nowhere);
+                }
+            }
             // Whichever server it is for knows it; the others do not.
             Kind::Notification { .. } | Kind::Response { .. } | Kind::Error { .. } => {
                 for session in hold.sessions() {
@@ -205,6 +211,17 @@ impl Hold {
         ended.0.values().map(|seat| &seat.session).chain(&ended.1).for_each(Session::close);
         self.unsolicited.finish();
     }
+}
+
+/// Whether servers may hear a notification of a client.
+fn is_for_servers(method: &str) -> bool {
+    matches!(
+        method,
+        "notifications/cancelled"
+            | "notifications/progress"
+            | "notifications/roots/list_changed"
+            | "notifications/tasks/status"
+    )
 }
 
 impl Drop for Hold {

@@ -17,6 +17,7 @@ mod kept;
 mod levels;
 mod limits;
 mod listens;
+mod notifications;
 mod order;
 mod retries;
 mod rounds;
