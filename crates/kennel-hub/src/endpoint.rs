@@ -1,8 +1,9 @@
 //! What clients reach at one address, whatever is behind it.
 
 use crate::callers::{Asked, Caller};
-use crate::client::Introduction;
+use crate::client::{Declaration, Introduction};
 use crate::fault::Fault;
+use crate::front::{self, Way};
 use crate::hub::{Hub, Refused, RefusedReason};
 use crate::mailbox::{Mailbox, MailboxLimits};
 use crate::mirrored::HeaderParameter;
@@ -10,7 +11,7 @@ use crate::principal::{Principal, SessionId};
 use crate::session::Session;
 use crate::union::{Union, UnionSession};
 use bytes::Bytes;
-use kennel_wire::{ErrorCode, Id, Message, ProtocolVersion, RawJson, request};
+use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, request};
 use std::sync::Arc;
 
 /// One server, or many as one. Cheap to clone.
@@ -84,7 +85,12 @@ impl Endpoint {
     /// mailbox.
     pub fn call(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) {
         match self {
-            Self::Server(hub) => hub.call(caller, request, mailbox),
+            Self::Server(hub) => {
+                let introduction = Introduction::plain;
+                if let Some((request, mailbox)) = screened(hub, Era::Legacy, introduction, request, mailbox) {
+                    hub.call(caller, request, &mailbox);
+                }
+            }
             Self::Union(union) => union.call(caller, &request, mailbox),
         }
     }
@@ -93,7 +99,15 @@ impl Endpoint {
     /// answer. It is called off when what is returned is dropped.
     pub fn ask(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) -> Asked {
         match self {
-            Self::Server(hub) => hub.ask(caller, request, mailbox),
+            Self::Server(hub) => {
+                // What says nothing about its sender is refused by the hub.
+                let introduction =
+                    || Declaration::read(&request).map_or_else(|_| Introduction::plain(), |said| said.introduction());
+                match screened(hub, Era::Modern, introduction, request.clone(), mailbox) {
+                    Some((request, mailbox)) => hub.ask(caller, request, &mailbox),
+                    None => Asked::nothing(),
+                }
+            }
             Self::Union(union) => union.ask(caller, &request, mailbox),
         }
     }
@@ -118,8 +132,33 @@ impl Endpoint {
     #[must_use]
     pub fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
         match self {
-            Self::Server(hub) => hub.header_parameters(tool),
+            Self::Server(hub) => match hub.front().way() {
+                Way::Straight => hub.header_parameters(tool),
+                Way::Through(union) => union.header_parameters(tool),
+                Way::Closed => None,
+            },
             Self::Union(union) => union.header_parameters(tool),
+        }
+    }
+}
+
+/// A request as the rules for the server's own address let it through, and where its answer goes; nothing where it is
+/// answered.
+fn screened(
+    hub: &Hub,
+    era: Era,
+    introduction: impl FnOnce() -> Introduction,
+    request: Message,
+    mailbox: &Arc<Mailbox>,
+) -> Option<(Message, Arc<Mailbox>)> {
+    match hub.front().way() {
+        Way::Straight => Some((request, Arc::clone(mailbox))),
+        Way::Through(union) => union.screen(era, &introduction(), request, mailbox),
+        Way::Closed => {
+            if let Some(id) = request.id() {
+                front::refuse(id, mailbox);
+            }
+            None
         }
     }
 }
@@ -188,7 +227,7 @@ impl EndpointSession {
     /// Takes a message from the client. Never waits.
     pub fn receive(&self, message: Message, mailbox: &Arc<Mailbox>) {
         match self {
-            Self::Server(session) => session.receive(message, mailbox),
+            Self::Server(session) => session.receive_at_door(message, mailbox),
             Self::Union(session) => session.receive(&message, mailbox),
         }
     }

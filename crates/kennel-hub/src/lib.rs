@@ -54,6 +54,7 @@ mod exchange;
 mod fault;
 mod filter;
 mod forward;
+mod front;
 mod hub;
 mod level;
 mod listens;

@@ -5,6 +5,7 @@ use crate::callers::Callers;
 use crate::client::{Client, ClientKey, Introduction};
 use crate::exchange::{Exchange, Sharing};
 use crate::fault::Fault;
+use crate::front::Front;
 use crate::observer::Observer;
 use crate::principal::Principal;
 use crate::results::Results;
@@ -48,6 +49,8 @@ pub(crate) struct Core {
     pub(crate) closing: CancellationToken,
     /// What has taken this one's place; see [`Core::successor`].
     pub(crate) successor: RwLock<Option<Arc<Core>>>,
+    /// What stands before the server at its own address.
+    pub(crate) front: RwLock<Arc<Front>>,
     /// Why nothing is started just now, if somebody wants it so.
     pub(crate) held: Mutex<Option<String>>,
     /// Seals what clients without sessions carry from round to round.
@@ -101,6 +104,7 @@ impl Core {
             runtime: Handle::current(),
             closing: CancellationToken::new(),
             successor: RwLock::default(),
+            front: RwLock::default(),
             held: Mutex::default(),
             sealer: Sealer::new(),
             epoch: Instant::now(),

@@ -4,11 +4,13 @@ use crate::catalog::List;
 use crate::client::Client;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
+use crate::front::{self, Front, Way};
+use crate::hub::Hub;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
 use crate::pool::Core;
 use crate::principal::{Principal, SessionId};
 use crate::settings::ProcessModel;
-use kennel_wire::{Id, Kind, Message, ProtocolVersion};
+use kennel_wire::{Era, Id, Kind, Message, ProtocolVersion};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -19,6 +21,8 @@ pub struct Session(Arc<Hold>);
 struct Hold {
     client: Arc<Client>,
     place: RwLock<Place>,
+    /// What stands before the server, whichever hub serves it.
+    front: Arc<Front>,
 }
 
 /// Where a session is served just now.
@@ -32,7 +36,8 @@ struct Place {
 
 impl Session {
     pub(crate) fn new(core: Arc<Core>, client: Arc<Client>, exchange: Arc<Exchange>) -> Self {
-        Self(Arc::new(Hold { client, place: RwLock::new(Place { core, exchange, former: None }) }))
+        let front = Hub(Arc::clone(&core)).front();
+        Self(Arc::new(Hold { client, place: RwLock::new(Place { core, exchange, former: None }), front }))
     }
 
     pub(crate) fn client(&self) -> &Arc<Client> {
@@ -59,6 +64,22 @@ impl Session {
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.0.client.principal
+    }
+
+    /// Takes a message from a client at the server's own address, and looks at it as the rules for that address say.
+    pub(crate) fn receive_at_door(&self, message: Message, mailbox: &Arc<Mailbox>) {
+        let Kind::Request { id, .. } = message.kind() else { return self.receive(message, mailbox) };
+        match self.0.front.way() {
+            Way::Straight => self.receive(message, mailbox),
+            Way::Through(union) => {
+                if let Some((request, mailbox)) =
+                    union.screen(Era::Legacy, &self.0.client.introduction, message, mailbox)
+                {
+                    self.receive(request, &mailbox);
+                }
+            }
+            Way::Closed => front::refuse(id, mailbox),
+        }
     }
 
     /// Takes a message from the client. Never waits.
@@ -100,6 +121,11 @@ impl Session {
     /// Whether something that it asked is not answered.
     pub(crate) fn is_busy(&self) -> bool {
         self.0.client.is_busy()
+    }
+
+    /// Whether something that it asked is not answered, or somebody else has it just now and may be about to ask.
+    pub(crate) fn is_used(&self) -> bool {
+        Arc::strong_count(&self.0) > 1 || self.is_busy()
     }
 
     /// Ends the session: what it asked is called off, and a process that served it alone is stopped.

@@ -18,6 +18,7 @@ impl Hub {
     /// and at doors that know only this one. What is in flight is answered here. Clients are told that all lists may have
     /// changed.
     pub fn hand_over(&self, successor: &Hub) {
+        self.share_front(successor);
         *self.0.successor.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&successor.0));
         // Whoever listens has to do so again, there.
         self.end_streams();
@@ -74,7 +75,7 @@ impl Core {
         }
     }
 
-    fn exchanges(&self) -> Vec<Arc<Exchange>> {
+    pub(crate) fn exchanges(&self) -> Vec<Arc<Exchange>> {
         lock(&self.pool).exchanges.values().cloned().collect()
     }
 }

@@ -55,7 +55,7 @@ pub use frame::{Frame, ParseLimits};
 pub use id::{ErrorId, Id};
 pub use line::one_line;
 pub use message::{Kind, Message};
-pub use names::{Within, folded, is_lookalike};
+pub use names::{Within, folded, is_lookalike, is_method};
 pub use raw::RawJson;
 pub use rewrite::Rewrite;
 pub use value::ValueKind;

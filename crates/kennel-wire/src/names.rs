@@ -176,10 +176,10 @@ impl Within {
         if let Some(place) = self.place(decoded.as_bytes()) {
             return Name::Deciding(place);
         }
-        match self.names().lookalike_of(&Folded::of(&decoded, Slashes::Count)) {
-            Some(known) => Name::Lookalike(known),
-            None => Name::Free,
-        }
+        // Readers that end a name at a NUL read only what comes before it.
+        let spellings = [Some(&*decoded), decoded.split_once('\0').map(|(before, _)| before)];
+        let lookalike_of = |name| self.names().lookalike_of(&Folded::of(name, Slashes::Count));
+        spellings.into_iter().flatten().find_map(lookalike_of).map_or(Name::Free, Name::Lookalike)
     }
 
     /// The place of `_meta`.
@@ -247,6 +247,12 @@ fn judge_unknown_method(name: &[u8]) -> MethodName {
         None if name.chars().any(char::is_control) => MethodName::Unprintable,
         None => MethodName::Other,
     }
+}
+
+/// Whether the protocol has a method of this name, in any revision and either direction.
+#[must_use]
+pub fn is_method(name: &str) -> bool {
+    method(name.as_bytes()).is_some()
 }
 
 /// Whether a lenient reader could take one name for the other though they are not the same.

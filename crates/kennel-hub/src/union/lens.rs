@@ -5,7 +5,7 @@ use crate::mailbox::{Lens, Outgoing, OutgoingKind};
 use crate::results::NEXT;
 use crate::union::member::{Member, Naming};
 use bytes::Bytes;
-use kennel_wire::{Message, RESOURCE_URI, RawJson};
+use kennel_wire::{Message, RESOURCE_URI, RawJson, is_lookalike};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -134,8 +134,14 @@ impl ServerLens {
 /// An object with one of its members changed; `None` where there is nothing to change.
 fn within(object: &RawJson, name: &str, change: impl Fn(&RawJson) -> Option<RawJson>) -> Option<RawJson> {
     let mut members = object.members();
-    let (_, value) = members.iter_mut().find(|(member, _)| member == name)?;
-    *value = change(value)?;
+    let at = members.iter().position(|(member, _)| member == name)?;
+    members[at].1 = change(&members[at].1)?;
+    // Others that readers could take for it would have what it had.
+    let mut index = 0;
+    members.retain(|(member, _)| {
+        index += 1;
+        index == at + 1 || member != name && !is_lookalike(member, name)
+    });
     Some(RawJson::object(members.iter().map(|(name, value)| (name.as_str(), value))))
 }
 

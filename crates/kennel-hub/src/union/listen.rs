@@ -10,7 +10,8 @@ use crate::mailbox::{Lens, Mailbox, Outgoing, OutgoingKind};
 use crate::sync::lock;
 use crate::union::lens::{Answer, ServerLens};
 use crate::union::member::Member;
-use crate::union::{Core, Union};
+use crate::union::session::WeakSession;
+use crate::union::{Core, Members, Union};
 use kennel_wire::{ErrorCode, Id, Message, RawJson, notification};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, Weak};
@@ -41,6 +42,8 @@ struct State {
 #[derive(Debug)]
 struct Listener {
     mailbox: Arc<Mailbox>,
+    /// The session, where it is one.
+    session: Option<WeakSession>,
     /// The stream, where it is one.
     stream: Option<(Id, Filter)>,
 }
@@ -62,8 +65,19 @@ impl Drop for Hearing {
 
 impl Listeners {
     /// Tells a session.
-    pub(crate) fn session(&self, unsolicited: &Arc<Mailbox>) -> Hearing {
-        self.add(Listener { mailbox: Arc::clone(unsolicited), stream: None })
+    pub(crate) fn session(&self, unsolicited: &Arc<Mailbox>, session: WeakSession) -> Hearing {
+        self.add(Listener { mailbox: Arc::clone(unsolicited), session: Some(session), stream: None })
+    }
+
+    /// Has sessions let go of servers that are there no longer.
+    pub(crate) fn servers_changed(&self, members: &Members) {
+        let sessions: Vec<_> = {
+            let state = lock(&self.0.state);
+            state.listeners.values().filter_map(|listener| listener.session.clone()).collect()
+        };
+        for session in sessions {
+            session.keep_only(members);
+        }
     }
 
     fn add(&self, listener: Listener) -> Hearing {
@@ -95,7 +109,7 @@ impl Listeners {
         let methods: BTreeMap<_, _> = changed.into_iter().map(|list| (list.changed(), list)).collect();
         for (method, list) in methods {
             let message = notification(method, &RawJson::empty_object());
-            for Listener { mailbox, stream } in state.listeners.values() {
+            for Listener { mailbox, stream, .. } in state.listeners.values() {
                 let message = match stream {
                     None => Some(message.clone()),
                     Some((_, filter)) if !filter.wants(list) => None,
@@ -113,7 +127,7 @@ impl Listeners {
 
     /// Ends all streams in order: nothing comes after their last message.
     pub(crate) fn end(&self) {
-        lock(&self.0.state).listeners.retain(|_, Listener { mailbox, stream }| {
+        lock(&self.0.state).listeners.retain(|_, Listener { mailbox, stream, .. }| {
             if let Some((id, _)) = stream {
                 mailbox.post(Outgoing { message: ending(id), kind: OutgoingKind::Response });
             }
@@ -207,8 +221,11 @@ impl Union {
             Some(member.hub.ask(caller, request, &Mailbox::onward(mailbox, lens)))
         });
         let streams = streams.collect();
-        let hearing =
-            self.0.listeners.add(Listener { mailbox: Arc::clone(mailbox), stream: Some((id.clone(), filter)) });
+        let hearing = self.0.listeners.add(Listener {
+            mailbox: Arc::clone(mailbox),
+            session: None,
+            stream: Some((id.clone(), filter)),
+        });
         Asked::joint(streams, hearing)
     }
 }

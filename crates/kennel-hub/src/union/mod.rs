@@ -34,7 +34,7 @@ use crate::mirrored::HeaderParameter;
 use crate::principal::{Principal, SessionId};
 use crate::sync::lock;
 use bytes::Bytes;
-use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, success_response};
+use kennel_wire::{Era, ErrorCode, Id, Message, ProtocolVersion, RawJson, is_method, success_response};
 pub(crate) use listen::Hearing;
 use listen::Listeners;
 use member::Member;
@@ -43,7 +43,8 @@ use search::{Finder, Meant};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -87,10 +88,28 @@ impl Default for UnionSettings {
 #[derive(Clone)]
 pub struct Union(Arc<Core>);
 
+/// A union that somebody else keeps.
+#[derive(Clone)]
+pub(crate) struct WeakUnion(Weak<Core>);
+
+impl WeakUnion {
+    pub(crate) fn upgrade(&self) -> Option<Union> {
+        self.0.upgrade().map(Union)
+    }
+}
+
+impl fmt::Debug for WeakUnion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("WeakUnion")
+    }
+}
+
 type Members = BTreeMap<Arc<str>, Arc<Member>>;
 
 struct Core {
     settings: UnionSettings,
+    /// Whether one tool finds the others.
+    is_search: AtomicBool,
     members: Mutex<Arc<Members>>,
     finder: Finder,
     /// Whom to tell that a list has changed.
@@ -113,6 +132,7 @@ impl Union {
     #[must_use]
     pub fn new(settings: UnionSettings, members: Vec<MemberSettings>) -> Self {
         let union = Self(Arc::new(Core {
+            is_search: AtomicBool::new(settings.surface == Surface::Search),
             settings,
             members: Mutex::default(),
             finder: Finder::default(),
@@ -132,6 +152,54 @@ impl Union {
         self.0.listeners.all_changed();
     }
 
+    /// Shows its tools in this way from now on.
+    pub fn show(&self, surface: Surface) {
+        self.0.is_search.store(surface == Surface::Search, Ordering::Release);
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakUnion {
+        WeakUnion(Arc::downgrade(&self.0))
+    }
+
+    pub(crate) fn surface(&self) -> Surface {
+        if self.0.is_search.load(Ordering::Acquire) { Surface::Search } else { Surface::Full }
+    }
+
+    /// Looks at a request at the address of the one server there is: lists its tools and calls them by the rules, and
+    /// lets through whatever else the protocol has. Returns what is to be asked of the server, and where the answer goes.
+    pub(crate) fn screen(
+        &self,
+        era: Era,
+        introduction: &Introduction,
+        request: Message,
+        mailbox: &Arc<Mailbox>,
+    ) -> Option<(Message, Arc<Mailbox>)> {
+        let (Some(id), Some(method)) = (request.id(), request.method()) else { return None };
+        let answer = |fault: Fault| {
+            mailbox.post(Outgoing { message: fault.response(id), kind: OutgoingKind::Response });
+            None
+        };
+        match &*method {
+            "tools/list" => {
+                self.page(era, introduction, List::Tools, &request, id.clone(), mailbox);
+                None
+            }
+            "tools/call" => match self.route(introduction, &request, &method, mailbox) {
+                Ok(Routed { request, mailbox, .. }) => Some((request, mailbox)),
+                Err(fault) => answer(fault),
+            },
+            _ if is_method(&method) => {
+                drop(method);
+                Some((request, Arc::clone(mailbox)))
+            }
+            // Nobody knows whether it is a way to a tool that the rules deny.
+            _ => {
+                let text = format!("`{method}` is not passed on to a server for whose tools there are rules");
+                answer(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text))
+            }
+        }
+    }
+
     fn set(&self, members: Vec<MemberSettings>) {
         let naming = self.0.settings.naming;
         let members: Members = members
@@ -149,6 +217,7 @@ impl Union {
                 member.came_late();
             }
         }
+        self.0.listeners.servers_changed(&members);
         self.0.follow();
     }
 
@@ -252,7 +321,7 @@ impl Union {
                 let text = format!("there is no `{method}` in this version; use subscriptions/listen");
                 answer(Fault::refused(ErrorCode::METHOD_NOT_FOUND, text).response(&id));
             }
-            "tools/call" if self.0.settings.surface == Surface::Search => match Self::meant(request) {
+            "tools/call" if self.surface() == Surface::Search => match Self::meant(request) {
                 Ok(Meant::Search(arguments)) => self.search(era, introduction, arguments, id, mailbox),
                 Ok(Meant::Call(call)) => match self.route(introduction, &call, &method, mailbox) {
                     Ok(routed) => return Some(routed),

@@ -5,6 +5,7 @@ use crate::client::Introduction;
 use crate::dialect::{self, Subject};
 use crate::fault::Fault;
 use crate::mailbox::{Mailbox, Outgoing, OutgoingKind};
+use crate::sync::lock;
 use crate::union::member::Member;
 use crate::union::search::listed;
 use crate::union::{Core, Members, Surface, Union};
@@ -63,7 +64,7 @@ impl Union {
             let fault = Fault::refused(ErrorCode::INVALID_PARAMS, "this cursor is none of this list");
             return answer(mailbox, fault.response(&id));
         };
-        if list == List::Tools && self.0.settings.surface == Surface::Search {
+        if list == List::Tools && self.surface() == Surface::Search {
             return answer(mailbox, said(era, success_response(&id, &listed()), &id));
         }
         let members = self.members();
@@ -75,6 +76,8 @@ impl Union {
         let (core, mailbox, introduction) = (Arc::clone(&self.0), Arc::clone(mailbox), introduction.clone());
         self.0.runtime.spawn(async move {
             core.get_to_know(&unknown, &introduction, list).await;
+            // What they are by now: the rules may have changed meanwhile.
+            let members = Arc::clone(&lock(&core.members));
             answer(&mailbox, answered(era, &members, &introduction, list, &from, &id));
         });
     }

@@ -84,7 +84,7 @@ impl Union {
                 core.get_to_know(&unknown, &introduction, List::Tools).await;
             }
             // Where many tools are new, indexing them takes a while.
-            let found = tokio::task::spawn_blocking(move || core.found(&members, &introduction, &arguments));
+            let found = tokio::task::spawn_blocking(move || core.found(&introduction, &arguments));
             let message = match found.await {
                 Ok(result) => success_response(&id, &result),
                 Err(_) => Fault::refused(ErrorCode::INTERNAL_ERROR, "the search has failed").response(&id),
@@ -98,9 +98,11 @@ impl Union {
 
 impl Core {
     /// The result of a search.
-    fn found(&self, members: &Members, introduction: &Introduction, arguments: &SearchArguments) -> RawJson {
+    fn found(&self, introduction: &Introduction, arguments: &SearchArguments) -> RawJson {
         let mut held = lock(&self.finder.0);
-        held.update(members, introduction);
+        // What they are by now: the rules may have changed since the search was asked for.
+        let members = Arc::clone(&lock(&self.members));
+        held.update(&members, introduction);
         let Indexed { index, parts } = &*held;
         let is_wanted = |server: &str, _: &str| arguments.server.as_deref().is_none_or(|wanted| wanted == server);
         let hits = index.search_where(&arguments.query, arguments.limit, is_wanted);

@@ -7,15 +7,15 @@ use crate::mailbox::{Mailbox, MailboxLimits, Outgoing, OutgoingKind};
 use crate::principal::{Principal, SessionId};
 use crate::session::Session;
 use crate::sync::lock;
-use crate::union::Union;
 use crate::union::lens::Answer;
 use crate::union::listen::Hearing;
 use crate::union::member::Member;
 use crate::union::route::Routed;
+use crate::union::{Members, Union};
 use kennel_wire::{Era, ErrorCode, Id, Kind, Message, ProtocolVersion, RawJson, request, success_response};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// A client's session with many servers. Cheap to clone; it ends with its last clone, or when it is closed.
 #[derive(Clone)]
@@ -31,7 +31,27 @@ struct Hold {
     /// For what has no answer, and for answers that nobody waits for.
     nowhere: Arc<Mailbox>,
     state: Mutex<State>,
-    _hearing: Hearing,
+    hearing: OnceLock<Hearing>,
+}
+
+/// A session, for those that only tell it something.
+#[derive(Clone)]
+pub(crate) struct WeakSession(Weak<Hold>);
+
+impl WeakSession {
+    /// Lets go of the sessions with servers that are not among these any more: they finish what they were asked, and
+    /// hear and say nothing else.
+    pub(crate) fn keep_only(&self, members: &Members) {
+        if let Some(hold) = self.0.upgrade() {
+            hold.keep_only(members);
+        }
+    }
+}
+
+impl fmt::Debug for WeakSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("WeakSession")
+    }
 }
 
 #[derive(Default)]
@@ -60,8 +80,7 @@ impl UnionSession {
         let version = introduction.version.unwrap_or(ProtocolVersion::LATEST_LEGACY);
         let nowhere = Mailbox::new(MailboxLimits::default());
         nowhere.close();
-        let hearing = union.0.listeners.session(&unsolicited);
-        let hold = Hold {
+        let hold = Arc::new(Hold {
             union: union.clone(),
             id,
             principal: principal.clone(),
@@ -70,9 +89,11 @@ impl UnionSession {
             unsolicited,
             nowhere,
             state: Mutex::default(),
-            _hearing: hearing,
-        };
-        Self(Arc::new(hold))
+            hearing: OnceLock::new(),
+        });
+        let hearing = union.0.listeners.session(&hold.unsolicited, WeakSession(Arc::downgrade(&hold)));
+        let _ = hold.hearing.set(hearing);
+        Self(hold)
     }
 
     pub(crate) fn union(&self) -> &Union {
@@ -165,7 +186,7 @@ impl Hold {
         if state.is_closed {
             return Err(Fault::refused(ErrorCode::INVALID_REQUEST, "this session has ended"));
         }
-        state.leaving.retain(Session::is_busy);
+        state.leaving.retain(Session::is_used);
         if let Some(seat) = state.seats.get(&member.name) {
             if seat.member.hub.leads_to(&member.hub) {
                 return Ok(seat.session.clone());
@@ -195,6 +216,20 @@ impl Hold {
         if let Ok(message) = Message::parse(message) {
             session.receive(message, &self.nowhere);
         }
+    }
+
+    fn keep_only(&self, members: &Members) {
+        let ended: Vec<_> = {
+            let mut state = lock(&self.state);
+            let State { seats, leaving, .. } = &mut *state;
+            let is_gone = |seat: &Seat| {
+                members.get(&seat.member.name).is_none_or(|member| !seat.member.hub.leads_to(&member.hub))
+            };
+            leaving.extend(seats.extract_if(|_, seat| is_gone(seat)).map(|(_, seat)| seat.session));
+            leaving.extract_if(.., |session| !session.is_used()).collect()
+        };
+        // Their end takes locks of its own.
+        drop(ended);
     }
 
     fn sessions(&self) -> Vec<Session> {

@@ -2,7 +2,7 @@
 
 use crate::catalog::{List, Offer};
 use crate::union::member::Member;
-use kennel_wire::RawJson;
+use kennel_wire::{RawJson, is_lookalike};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -78,6 +78,12 @@ impl Shelf {
             List::Resources => "uri",
             List::Templates => "uriTemplate",
         };
+        // One that readers could call by another name than its own is not shown: it could take that of another server.
+        if members.iter().any(|(name, _)| is_lookalike(name, key))
+            || members.iter().filter(|(name, _)| name == key).count() > 1
+        {
+            return None;
+        }
         let (_, value) = members.iter_mut().find(|(name, _)| name == key)?;
         let own: String = serde_json::from_slice(value.as_bytes()).ok()?;
         let mut description = None;

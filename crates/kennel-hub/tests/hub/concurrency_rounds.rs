@@ -135,8 +135,6 @@ async fn what_is_no_work_of_a_client_passes() {
     let (_first, _second) = (call(&client, 1), call(&client, 2));
     let first = hears(&mut process, 1).await;
     assert_eq!(client.request(3, "ping", json!({})).response().await["result"], json!({}));
-    client.notify("notifications/made/up", json!({}));
-    process.expect("notifications/made/up").await;
     // What Kennel wants to know, also while others have all places.
     process.notify("notifications/tools/list_changed", json!({})).await;
     let survey = process.expect("tools/list").await;

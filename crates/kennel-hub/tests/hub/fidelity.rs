@@ -171,7 +171,8 @@ async fn requests_and_notifications_of_a_process_pass_as_they_are() {
         assert_eq!(client.unsolicited.spelled(OutgoingKind::Notification).await, notification);
     }
     process.expect("tools/list").await;
-    let notification = r#"{"method":"notifications/made/up","jsonrpc":"2.0","params":[1.0],"x":"\ud83d"}"#;
+    let notification =
+        r#"{"method":"notifications/roots/list_changed","jsonrpc":"2.0","params":{"a":1.0},"x":"\ud83d"}"#;
     client.tell(notification);
     assert_eq!(process.line().await.expect("a line"), notification);
     scene.end().await;

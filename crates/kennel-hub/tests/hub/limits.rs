@@ -83,7 +83,7 @@ async fn the_requests_that_wait_for_a_process_are_bounded() {
 #[tokio::test(start_paused = true)]
 async fn the_bytes_that_wait_for_a_process_are_bounded() {
     let profile = |number| Profile { held: number > 1, ..Profile::default() };
-    let plan = limited(ProcessModel::Shared, Limits { message_bytes: 1000, ..Limits::default() });
+    let plan = limited(ProcessModel::PerSession, Limits { message_bytes: 1000, ..Limits::default() });
     let scene = Scene::with(plan, profile);
     let client = scene.client().await;
     scene.process().await.die().await;
@@ -94,12 +94,12 @@ async fn the_bytes_that_wait_for_a_process_are_bounded() {
     let error = client.request(2, "tools/call", large(1)).error(-31004).await;
     assert!(error["error"]["message"].as_str().unwrap().contains("1000 bytes of requests waiting"), "{error}");
     for number in 0..10 {
-        client.notify("notifications/made/up", json!({ "number": number, "x": "x".repeat(300) }));
+        client.notify("notifications/roots/list_changed", json!({ "number": number, "x": "x".repeat(300) }));
     }
     let mut process = scene.process().await;
     process.open().await;
     for number in 0..2 {
-        assert_eq!(process.expect("notifications/made/up").await["params"]["number"], number);
+        assert_eq!(process.expect("notifications/roots/list_changed").await["params"]["number"], number);
     }
     let request = process.expect("tools/call").await;
     process.answer(&request, json!({})).await;

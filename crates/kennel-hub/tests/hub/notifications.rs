@@ -47,7 +47,10 @@ async fn a_call_without_an_id_reaches_no_process() {
         settle().await;
         while process.try_line().is_some() {}
         for method in OTHERS {
-            client.notify(method, json!({ "name": "danger", "uri": "x", "taskId": "x", "requestId": 1, "level": "debug" }));
+            client.notify(
+                method,
+                json!({ "name": "danger", "uri": "x", "taskId": "x", "requestId": 1, "level": "debug" }),
+            );
         }
         process.hears_nothing().await;
         assert_eq!(scene.metric("refused_notifications_total"), OTHERS.len() as u64, "{model:?}");

@@ -273,10 +273,8 @@ impl Directory for Fleet {
     fn endpoint(&self, address: Address<'_>) -> Option<Endpoint> {
         match address {
             Address::Server(name) => {
-                let shown = self.read().unions.shown(name);
-                shown
-                    .or_else(|| self.hub(name).map(Endpoint::Server))
-                    .or_else(|| self.read().unions.code().filter(|_| name == NAME))
+                let server = self.hub(name).map(Endpoint::Server);
+                server.or_else(|| self.read().unions.code().filter(|_| name == NAME))
             }
             Address::View(name) => self.read().unions.view(name),
             Address::All => self.read().unions.all(),

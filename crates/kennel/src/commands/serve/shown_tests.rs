@@ -26,3 +26,22 @@ fn a_tool_is_shown_as_both_the_server_and_the_view_say() {
         assert_eq!((shown.tool(hidden), shown.original(hidden)), (None, None), "{hidden}");
     }
 }
+
+#[test]
+fn another_spelling_of_a_hidden_tool_is_hidden_too() {
+    let rules = ToolRules {
+        filter: ToolFilter { allow: Vec::new(), deny: patterns(&["delete_*", "danger"]) },
+        rename: [("get".to_owned(), "fetch".to_owned())].into(),
+        ..ToolRules::default()
+    };
+    let filter = ToolFilter { allow: Vec::new(), deny: patterns(&["db__stop", "Leave"]) };
+    let shown = Shown { server: "db".to_owned(), rules, filter };
+    for hidden in
+        ["Danger", "DANGER", "dan_ger", "danger ", "danger\u{200b}", "Delete_All", "deleteall", "STOP", "leave", "Get"]
+    {
+        assert_eq!(shown.original(hidden), None, "{hidden:?}");
+    }
+    for other in ["dangers", "undelete_all", "stops", "fetcher"] {
+        assert_eq!(shown.original(other).as_deref(), Some(other));
+    }
+}

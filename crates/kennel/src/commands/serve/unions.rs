@@ -18,7 +18,7 @@ pub(super) struct Unions {
     /// Code over all servers.
     code: Option<Arc<Coded>>,
     views: BTreeMap<ViewName, ShownView>,
-    /// Servers some of whose tools are hidden or have other names.
+    /// What stands before servers some of whose tools are hidden or have other names, at their own addresses.
     shown: BTreeMap<ServerName, Made>,
 }
 
@@ -100,17 +100,27 @@ impl Unions {
             let former = before.remove(name).unwrap_or_default();
             self.views.insert(name.clone(), former.updated(name, view, served, &mut retired));
         }
-        retired.extend(before.into_values().filter_map(|view| view.code).map(|code| code.hub.clone()));
+        retired.extend(before.into_values().filter_map(ShownView::end));
         let is_shown_otherwise = |name: &ServerName| {
             served.config.servers.get(name).is_some_and(|server| server.tools != ToolRules::default())
                 && served.members.contains_key(name)
         };
-        self.shown.retain(|name, _| is_shown_otherwise(name));
         for (name, server, member) in served.servers().filter(|(name, ..)| is_shown_otherwise(name)) {
             let mut made = self.shown.remove(name);
             let alone = of(name, server, member, &ToolFilter::default()).into_iter().collect();
-            replace(&mut made, alone, || served.settings(Naming::Own, kennel_hub::Surface::Full));
+            let is_new = replace(&mut made, alone, || served.settings(Naming::Own, kennel_hub::Surface::Full));
+            if let (true, Ok(assembled), Some(made)) = (is_new, &member.served, &made) {
+                assembled.hub.show_through(Some(&made.union));
+                assembled.hub.tools_changed();
+            }
             self.shown.extend(made.map(|made| (name.clone(), made)));
+        }
+        // Only when nothing leads there any more is a union dropped.
+        for (name, ..) in self.shown.extract_if(.., |name, _| !is_shown_otherwise(name)) {
+            if let Some(Ok(assembled)) = served.members.get(&name).map(|member| &member.served) {
+                assembled.hub.show_through(None);
+                assembled.hub.tools_changed();
+            }
         }
         retired
     }
@@ -131,15 +141,10 @@ impl Unions {
         view.made.as_ref().map(Made::endpoint).or_else(|| view.code.as_ref().map(|code| code.endpoint()))
     }
 
-    /// A server whose tools are shown otherwise.
-    pub(super) fn shown(&self, name: &str) -> Option<Endpoint> {
-        self.shown.get(name).map(Made::endpoint)
-    }
-
     /// Everything.
     pub(super) fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
         let views = self.views.values().filter_map(|view| view.made.as_ref());
-        let unions = self.all.iter().chain(views).chain(self.shown.values()).map(Made::endpoint);
+        let unions = self.all.iter().chain(views).map(Made::endpoint);
         unions.chain(self.hubs().map(Endpoint::Server))
     }
 
@@ -160,7 +165,7 @@ impl ShownView {
         if coding.is_some() {
             replace(&mut servers, parts.clone(), || settings(kennel_hub::Surface::Full));
         } else {
-            servers = None;
+            servers.take().iter().for_each(Made::empty);
         }
         let code = Coded::renewed(code, coding, view.approve, retired, |coding| {
             Coded::new(coding, Some(name), &servers.as_ref()?.union, view.approve)
@@ -170,34 +175,51 @@ impl ShownView {
             Surface::Search => Some(kennel_hub::Surface::Search),
             Surface::Code => None,
         };
-        if former != view.surface {
-            made = None;
-        }
-        if let Some(surface) = surface {
-            parts.extend(code.clone().map(Part::Code));
-            replace(&mut made, parts, || settings(surface));
+        match surface {
+            Some(surface) => {
+                parts.extend(code.clone().map(Part::Code));
+                if let Some(made) = made.as_mut().filter(|_| former != view.surface) {
+                    // Sessions that are open see it, too.
+                    made.union.show(surface);
+                    made.parts.clear();
+                }
+                replace(&mut made, parts, || settings(surface));
+            }
+            None => made.take().iter().for_each(Made::empty),
         }
         Self { surface: view.surface, made, servers, code }
+    }
+
+    /// Leaves nothing to the sessions that are open here. Returns the hub that serves no longer.
+    fn end(self) -> Option<Hub> {
+        self.made.iter().chain(&self.servers).for_each(Made::empty);
+        self.code.map(|code| code.hub.clone())
     }
 }
 
 impl Made {
+    /// Has those who still know it see nothing: doors keep what they once found at an address.
+    fn empty(&self) {
+        self.union.replace(Vec::new());
+    }
+
     fn endpoint(&self) -> Endpoint {
         Endpoint::Union(self.union.clone())
     }
 }
 
-/// Makes a union, or makes it one of other parts if they are others.
-fn replace(made: &mut Option<Made>, parts: Vec<Part>, settings: impl FnOnce() -> UnionSettings) {
+/// Makes a union, or makes it one of other parts if they are others. Says whether anything was done.
+fn replace(made: &mut Option<Made>, parts: Vec<Part>, settings: impl FnOnce() -> UnionSettings) -> bool {
     let members = || parts.iter().filter_map(Part::member).collect();
     match made {
-        Some(made) if made.parts == parts => {}
+        Some(made) if made.parts == parts => return false,
         Some(made) => {
             made.union.replace(members());
             made.parts = parts;
         }
         None => *made = Some(Made { union: Union::new(settings(), members()), parts }),
     }
+    true
 }
 
 /// A server as one of many, if anything serves it.
