@@ -21,6 +21,7 @@ mod notifications;
 mod order;
 mod retries;
 mod rounds;
+mod rules;
 mod schemas;
 mod sharing;
 mod slow;
