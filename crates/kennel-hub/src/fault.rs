@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use kennel_supervisor::Phase;
-use kennel_wire::{ErrorCode, ErrorObject, Id, RawJson};
+use kennel_wire::{ByteSize, ErrorCode, ErrorObject, Id, RawJson};
 use serde_json::json;
 use std::time::Duration;
 
@@ -61,7 +61,8 @@ impl Fault {
 
     /// A message is larger than what passes.
     pub(crate) fn too_large(server: &str, length: u64, limit: usize) -> Self {
-        let text = format!("{server} answered with {length} bytes; at most {limit} pass (--max-message)");
+        let (length, limit) = (ByteSize(length), ByteSize::from(limit));
+        let text = format!("{server} answered with {length}; at most {limit} pass (--max-message)");
         Self::new(ErrorCode::TOO_LARGE, Phase::Call, text)
     }
 

@@ -10,6 +10,7 @@ use crate::cli::Connect;
 use crate::commands::asking::Address;
 use crate::failure::Failure;
 use crate::screen::{self, Messages, complain};
+use kennel_wire::ByteSize;
 use session::{Said, Session};
 use socket::{Limits, Lost, Socket};
 use std::process::ExitCode;
@@ -123,7 +124,7 @@ async fn listen(mut input: impl AsyncBufRead + Unpin, most: usize, lines: &mpsc:
         let message = line.trim_ascii();
         if message.len() > most {
             // What follows is the rest of the same line, which nobody can make sense of.
-            complain(&[format!("a message has more than {most} bytes; raise --max-message")]);
+            complain(&[format!("a message has more than {}; raise --max-message", ByteSize::from(most))]);
             return;
         }
         if !message.is_empty() && lines.send(message.to_vec()).await.is_err() {

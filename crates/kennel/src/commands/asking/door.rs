@@ -2,6 +2,7 @@
 
 use crate::commands::asking::address::Address;
 use kennel_redact::one_line;
+use kennel_wire::ByteSize;
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -46,7 +47,7 @@ pub(crate) enum DoorError {
     #[error("{0} has not answered within {seconds} s", seconds = .1.as_secs_f64())]
     TooSlow(Address, Duration),
     /// The answer is too long.
-    #[error("{0} answered with more than {1} bytes")]
+    #[error("{0} answered with more than {size}", size = ByteSize::from(*.1))]
     TooLong(Address, usize),
     /// The connection broke, or this is no HTTP.
     #[error("{0} answered with something that is not HTTP: {1}")]
@@ -70,7 +71,7 @@ impl DoorError {
             Self::Unreachable(..) => "look at the host and the port of --url",
             Self::TooSlow(..) => "raise --call-timeout",
             Self::TooLong(..) => "raise --max-message",
-            Self::Status(_, 401 | 403, _) => "set KENNEL_TOKEN to the token that `kennel run` printed",
+            Self::Status(_, 401 | 403, _) => "set KENNEL_TOKEN to the token of the gateway",
             Self::NotHttp(..) | Self::NotRpc(..) | Self::Status(..) => {
                 "--url must name an endpoint of `kennel run`, such as http://127.0.0.1:7330"
             }

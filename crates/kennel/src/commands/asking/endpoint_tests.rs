@@ -33,8 +33,8 @@ fn a_door_that_stays_closed_says_why_and_what_to_do() {
     let failure = Failure::from(AskError::from(error.unwrap_err()));
     assert_eq!(
         failure.to_string(),
-        "http://a:1/rpc refused the request (HTTP 401): A token is needed.\n  hint: set KENNEL_TOKEN to the token that \
-         `kennel run` printed"
+        "http://a:1/rpc refused the request (HTTP 401): A token is needed.\n  hint: set KENNEL_TOKEN to the token of the \
+         gateway"
     );
     assert!(matches!(failure, Failure::Argument(_)));
 }
