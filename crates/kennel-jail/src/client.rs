@@ -55,6 +55,10 @@ impl Helper {
             .stderr(std::process::Stdio::null())
             .spawn()
             .map_err(failed)?;
+        if isolation == Isolation::None {
+            // Boxes have limits of their own; what runs without one should have the user's.
+            crate::open_files::restore(child.id());
+        }
         Ok(Self { control: Some(control), child, waits: true })
     }
 

@@ -19,6 +19,7 @@ mod guard;
 mod helper;
 mod hierarchy;
 mod init;
+mod open_files;
 mod owner;
 mod process;
 mod report;
@@ -38,6 +39,7 @@ pub use base::SYSTEM;
 pub use client::{Channel, Helper, Jail, JailEvent, Leftovers, Remains, Stream, run_if_helper};
 pub use error::{JailError, Stage, StageError};
 pub use guard::CHANNEL;
+pub use open_files::raise_open_files;
 pub use report::{ExitCause, ExitReport, ExitStatus};
 pub use spec::{
     Access, FileIdentity, Grant, Hold, INNER_HOME, INNER_ID, Isolation, JailSpec, Limits, Network, PortWall,

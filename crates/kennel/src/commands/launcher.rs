@@ -149,7 +149,11 @@ impl ServerLauncher {
             None => Runnable::of(&words)
                 .ok_or_else(|| failure(Phase::CreateBox, "no command was given".to_owned(), Permanence::Permanent))?,
         };
-        let plan = self.plan(process, &run).map_err(|error| LaunchFailure {
+        // Looking at paths opens them. Without descriptors, a plan would lack what it should grant, and be kept.
+        spare_descriptors()?;
+        let planned = self.plan(process, &run);
+        spare_descriptors()?;
+        let plan = planned.map_err(|error| LaunchFailure {
             hint: error.hint(),
             ..failure(Phase::CreateBox, error.to_string(), Permanence::Permanent)
         })?;
@@ -248,6 +252,19 @@ impl ServerLauncher {
     fn host(&self) -> HostView {
         HostView { cwd: self.definition.directory.clone(), ..HostView::current() }
     }
+}
+
+/// How many descriptors have to be free while a box is planned.
+const SPARE: usize = 16;
+
+/// Fails, for now, where this process could not open a few more files.
+fn spare_descriptors() -> Result<(), LaunchFailure> {
+    let open = || std::fs::File::open("/dev/null");
+    let spare: std::io::Result<Vec<_>> = (0..SPARE).map(|_| open()).collect();
+    spare.map(drop).map_err(|error| LaunchFailure {
+        hint: Some("raise the limit of open files (`ulimit -n`)".to_owned()),
+        ..failure(Phase::CreateBox, format!("Kennel has no open files to spare: {error}"), Permanence::Transient)
+    })
 }
 
 impl Launcher for ServerLauncher {
