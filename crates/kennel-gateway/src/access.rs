@@ -1,9 +1,15 @@
-//! Who may come in: which host the client believes to call, which web page it is, and which token it has.
+//! Who may come in: which user of the machine it is, which host the client believes to call, which web page it is, and
+//! which token it has.
+//!
+//! On loopback without a token, only the user that Kennel runs as and root are let in. Other users of the machine, and
+//! boxes that have a user of their own, need a token.
 //!
 //! A web page that resolves its own name to this machine (DNS rebinding) is stopped by the check of `Host`: only names
 //! that belong to this gateway are taken. A page that calls the gateway across sites is stopped by the check of
-//! `Origin`. Programs send no `Origin`, so its absence is fine.
+//! `Origin`: it must be the gateway's own or listed, and a page of another port of this machine is neither. Programs send no
+//! `Origin`, so its absence is fine.
 
+use crate::peer::{Peer, Uid};
 use crate::settings::AccessSettings;
 use http::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use http::uri::{Authority, Uri};
@@ -14,7 +20,7 @@ use std::net::{IpAddr, SocketAddr};
 /// The rules, prepared for the bound address.
 #[derive(Debug)]
 pub(crate) struct Access {
-    bound: IpAddr,
+    bound: SocketAddr,
     /// The address as nearly every client spells it.
     usual: [String; 2],
     hosts: Names,
@@ -35,6 +41,20 @@ enum Names {
 /// Why somebody stays outside.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Denied {
+    /// Another user of the machine.
+    #[error(
+        "This connection belongs to the user {0} of this machine. Without a token, this gateway serves only the user it runs \
+         as, and root. To let others in, give it a token (`--token-env`, `--token-file` or `gateway.token`), and send that \
+         as `Authorization: Bearer <token>`."
+    )]
+    User(Uid),
+    /// Nobody knows which.
+    #[error(
+        "The system does not say which user of this machine this connection belongs to. Without a token, this gateway serves \
+         only the user it runs as, and root. Give it a token (`--token-env`, `--token-file` or `gateway.token`), and send that \
+         as `Authorization: Bearer <token>`."
+    )]
+    UnknownUser,
     /// There is no usable `Host`.
     #[error("The request names no host: send a `Host` header with the name that the gateway is called by.")]
     NoHost,
@@ -61,7 +81,7 @@ pub(crate) enum Denied {
 impl Access {
     pub(crate) fn new(settings: &AccessSettings, bound: SocketAddr) -> Self {
         Self {
-            bound: bound.ip(),
+            bound,
             usual: [bound.to_string(), format!("localhost:{}", bound.port())],
             hosts: Names::new(&settings.hosts),
             origins: Names::new(&settings.origins),
@@ -75,7 +95,12 @@ impl Access {
     }
 
     /// Says who is calling, or why they may not.
-    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<&Principal, Denied> {
+    pub(crate) fn check(&self, peer: Peer, uri: &Uri, headers: &HeaderMap) -> Result<&Principal, Denied> {
+        match peer {
+            Peer::Own | Peer::Unasked => {}
+            Peer::Other(user) => return Err(Denied::User(user)),
+            Peer::Unknown => return Err(Denied::UnknownUser),
+        }
         if !self.is_usual(uri, headers) {
             let host = self.host(uri, headers)?;
             self.origin(headers, &host)?;
@@ -114,7 +139,7 @@ impl Access {
     fn is_own_host(&self, host: &str) -> bool {
         match address(host) {
             _ if self.hosts.has(host) => true,
-            Some(ip) if self.bound.is_loopback() => ip.is_loopback(),
+            Some(ip) if self.bound.ip().is_loopback() => ip.is_loopback(),
             // A page cannot rebind an address: whoever names one means this machine.
             Some(_) => true,
             None => host.eq_ignore_ascii_case("localhost"),
@@ -135,8 +160,10 @@ impl Access {
         // `null`, which sandboxed pages send, has no authority either.
         let authority = text.split_once("://").and_then(|(_, authority)| Authority::try_from(authority).ok());
         let authority = authority.ok_or_else(denied)?;
-        let local = || is_loopback_name(authority.host()) && self.bound.is_loopback();
-        let allowed = authority == *host || local() || self.hosts.lists(authority.host());
+        // The port tells the gateway's own pages from those of other programs on this machine.
+        let port = authority.port_u16().unwrap_or(if text.starts_with("https:") { 443 } else { 80 });
+        let own = || is_loopback_name(authority.host()) && port == self.bound.port() && self.bound.ip().is_loopback();
+        let allowed = authority == *host || own() || self.hosts.lists(authority.host());
         if allowed { Ok(()) } else { Err(denied()) }
     }
 

@@ -11,7 +11,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 fn check(access: &Access, pairs: &[(&'static str, &str)]) -> Result<Principal, Denied> {
-    access.check(&Uri::from_static("/mcp"), &headers(pairs)).cloned()
+    access.check(Peer::Own, &Uri::from_static("/mcp"), &headers(pairs)).cloned()
 }
 
 fn loopback(settings: &AccessSettings) -> Access {
@@ -35,7 +35,8 @@ fn a_loopback_gateway_takes_loopback_names_and_nothing_else() {
 #[test]
 fn an_address_in_the_request_line_counts_more_than_the_host_header() {
     let access = loopback(&AccessSettings::default());
-    let evil = access.check(&Uri::from_static("http://evil.example.com/mcp"), &headers(&[("host", "localhost")]));
+    let uri = Uri::from_static("http://evil.example.com/mcp");
+    let evil = access.check(Peer::Own, &uri, &headers(&[("host", "localhost")]));
     assert!(matches!(evil, Err(Denied::Host(_))));
 }
 
@@ -59,15 +60,34 @@ fn a_gateway_for_the_network_takes_addresses_but_no_foreign_names() {
 }
 
 #[test]
-fn origins_are_refused_unless_local_or_listed() {
+fn origins_are_refused_unless_own_or_listed() {
     let access =
         loopback(&AccessSettings { origins: vec!["https://app.example/".into()], ..AccessSettings::default() });
-    for origin in ["http://localhost:6274", "http://127.0.0.1", "http://[::1]:1", "https://app.example"] {
-        assert!(check(&access, &[("host", "localhost"), ("origin", origin)]).is_ok(), "{origin}");
+    for origin in [
+        "http://localhost:8808",
+        "http://127.0.0.1:8808",
+        "http://[::1]:8808",
+        "https://app.example",
+        "https://APP.example",
+    ] {
+        assert!(check(&access, &[("host", "localhost:8808"), ("origin", origin)]).is_ok(), "{origin}");
     }
-    for origin in ["null", "", "http://evil.example.com", "http://app.example", "https://app.example.evil", "localhost"]
-    {
-        let denied = check(&access, &[("host", "localhost"), ("origin", origin)]);
+    for origin in [
+        "null",
+        "",
+        "localhost",
+        "http://evil.example.com",
+        "http://app.example",
+        "https://app.example.evil",
+        // Pages of other programs on this machine.
+        "http://localhost:6274",
+        "http://127.0.0.1",
+        "https://localhost",
+        "http://[::1]:1",
+        "http://localhost:8808.evil.example",
+        "http://localhost:8808@evil.example",
+    ] {
+        let denied = check(&access, &[("host", "localhost:8808"), ("origin", origin)]);
         assert!(matches!(denied, Err(Denied::Origin(_))), "{origin}: {denied:?}");
     }
 }
@@ -86,4 +106,15 @@ fn a_token_tells_who_is_calling() {
     assert_eq!(with("Basic second"), Err(Denied::NoToken));
     assert_eq!(check(&access, &[("host", "localhost")]), Err(Denied::NoToken));
     assert!(!format!("{:?}", token("first secret", "alice")).contains("secret:"));
+}
+
+#[test]
+fn without_a_token_only_the_own_user_and_root_are_let_in() {
+    let access = loopback(&AccessSettings::default());
+    let with = |peer| access.check(peer, &Uri::from_static("/mcp"), &headers(&[("host", "localhost")])).cloned();
+    assert_eq!(with(Peer::Own), Ok(Principal::local()));
+    assert_eq!(with(Peer::Other(1001)), Err(Denied::User(1001)));
+    assert_eq!(with(Peer::Unknown), Err(Denied::UnknownUser));
+    let text = Denied::User(1001).to_string();
+    assert!(text.contains("user 1001") && text.contains("--token-env"), "{text}");
 }

@@ -2,14 +2,18 @@
 
 use crate::answer_feed::AnswerFeed;
 use crate::feed::EventFeed;
+use crate::intake::Share;
+use crate::settings::Limits;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use kennel_wire::ByteSize;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// What a client announces is believed up to here; beyond that, memory is taken as bytes come.
 const BELIEVED: usize = 1024 * 1024;
@@ -62,30 +66,36 @@ impl HttpBody for Body {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error(
-        "The body is longer than the {limit} bytes that a message may have. Raise the gateway's message limit if it should be taken."
+        "The body is longer than the {size} that a message may have. Raise the gateway's `max-message` if it should be taken.",
+        size = ByteSize::from(*limit)
     )]
     TooLong { limit: usize },
     #[error("The body did not arrive within {0:?}.")]
     TooSlow(Duration),
     #[error("The body broke off before its end.")]
     Broken,
+    #[error("The gateway holds as much of unfinished messages as it may. Try again in a moment.")]
+    Exhausted,
 }
 
-/// Reads a body. One that comes in one piece is not copied.
-pub(crate) async fn read(body: Incoming, limit: usize, timeout: Duration) -> Result<Bytes, ReadError> {
+/// Reads a body within its bounds. One that comes in one piece is not copied.
+pub(crate) async fn read(body: Incoming, limits: &Limits, share: &mut Share) -> Result<Bytes, ReadError> {
+    let limit = limits.message_bytes;
     let announced = body.size_hint().lower();
     if announced > limit as u64 {
         return Err(ReadError::TooLong { limit });
     }
     let announced = usize::try_from(announced).unwrap_or(limit);
-    match tokio::time::timeout(timeout, collect(body, limit, announced)).await {
+    match tokio::time::timeout(limits.body_timeout, collect(body, limits, announced, share)).await {
         Ok(read) => read,
-        Err(_) => Err(ReadError::TooSlow(timeout)),
+        Err(_) => Err(ReadError::TooSlow(limits.body_timeout)),
     }
 }
 
-async fn collect(mut body: Incoming, limit: usize, announced: usize) -> Result<Bytes, ReadError> {
-    let first = chunk(&mut body).await?.unwrap_or_default();
+async fn collect(mut body: Incoming, limits: &Limits, announced: usize, share: &mut Share) -> Result<Bytes, ReadError> {
+    let (limit, pause) = (limits.message_bytes, limits.body_pause);
+    let mut pace = Pace { pause, since: Instant::now(), length: 0 };
+    let first = pace.wait(chunk(&mut body)).await?.unwrap_or_default();
     if first.len() > limit {
         return Err(ReadError::TooLong { limit });
     }
@@ -94,13 +104,44 @@ async fn collect(mut body: Incoming, limit: usize, announced: usize) -> Result<B
     }
     let mut collected = BytesMut::with_capacity(announced.min(BELIEVED).max(first.len()));
     collected.extend_from_slice(&first);
-    while let Some(chunk) = chunk(&mut body).await? {
+    drop(first);
+    while let Some(chunk) = pace.wait(chunk(&mut body)).await? {
         if collected.len() + chunk.len() > limit {
             return Err(ReadError::TooLong { limit });
         }
+        share.grow(collected.len() + chunk.len()).map_err(|_| ReadError::Exhausted)?;
         collected.extend_from_slice(&chunk);
+        pace.reached(collected.len())?;
     }
     Ok(collected.freeze())
+}
+
+/// How much has to come of a body in each pause that it may make, so that nobody holds memory by a byte now and then.
+const PROGRESS: usize = 16 * 1024;
+
+/// Whether a body makes progress.
+struct Pace {
+    pause: Duration,
+    since: Instant,
+    length: usize,
+}
+
+impl Pace {
+    async fn wait<T>(&self, next: impl Future<Output = Result<T, ReadError>>) -> Result<T, ReadError> {
+        tokio::time::timeout(self.pause, next).await.map_err(|_| ReadError::TooSlow(self.pause))?
+    }
+
+    /// Says how much has come.
+    fn reached(&mut self, length: usize) -> Result<(), ReadError> {
+        if self.since.elapsed() < self.pause {
+            return Ok(());
+        }
+        if length - self.length < PROGRESS {
+            return Err(ReadError::TooSlow(self.pause));
+        }
+        (self.since, self.length) = (Instant::now(), length);
+        Ok(())
+    }
 }
 
 /// The next piece of data; trailers are passed over.

@@ -13,7 +13,7 @@ use crate::settings::Limits;
 use crate::speaking::{Handed, Unanswered, speak};
 use bytes::Bytes;
 use kennel_hub::{Caller, Endpoint, EndpointSession, Mailbox, Principal, Refused};
-use kennel_wire::{Era, ErrorCode, ErrorId, ErrorObject, Frame, Kind, Message, RawJson, success_response};
+use kennel_wire::{ByteSize, Era, ErrorCode, ErrorId, ErrorObject, Frame, Kind, Message, RawJson, success_response};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -64,6 +64,8 @@ pub(crate) enum Ending {
     ClientGone,
     /// The client sent a frame that is longer than the limit, and what follows cannot be told.
     TooLong,
+    /// All that the gateway can hold of unfinished messages is taken.
+    Exhausted,
     /// The client sent a frame that holds no text.
     NotText,
     /// The hub ended the session.
@@ -161,13 +163,19 @@ impl Listener<'_> {
                 State::New | State::Open(_) => None,
             };
             let has_room = self.held.len() < HELD;
+            let mailbox = &self.mailbox;
+            let next = async {
+                // A client that does not read its answers gets no more of them.
+                mailbox.drained().await;
+                inlet.next().await
+            };
             tokio::select! {
                 biased;
                 result = finish(initializing) => self.initialized(result).await,
-                received = inlet.next(), if has_room => match received {
+                received = next, if has_room => match received {
                     Ok(Received::Frame(bytes)) => self.frame(bytes).await,
                     Ok(Received::TooLong { limit }) => {
-                        let text = format!("The message is longer than the {limit} bytes that are allowed.");
+                        let text = format!("The message is longer than the {} that are allowed.", ByteSize::from(limit));
                         self.hand(Some(Handed::Reply(refusal(&ErrorId::Null, text)))).await;
                     }
                     Err(ending) => return ending,

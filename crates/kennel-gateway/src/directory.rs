@@ -20,6 +20,20 @@ pub trait Directory: Send + Sync + 'static {
 
     /// Everything that is at any address.
     fn endpoints(&self) -> Vec<Endpoint>;
+
+    /// The servers that are defined and served, without what Kennel itself offers beside them.
+    fn servers(&self) -> Vec<Hub> {
+        let server = |endpoint| match endpoint {
+            Endpoint::Server(hub) => Some(hub),
+            Endpoint::Union(_) => None,
+        };
+        self.endpoints().into_iter().filter_map(server).collect()
+    }
+
+    /// The servers that are defined and cannot be served as they are, by name, with the reason.
+    fn unserved(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// One server, which is everything there is.

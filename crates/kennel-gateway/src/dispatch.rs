@@ -3,20 +3,28 @@
 use crate::access::{Access, Denied};
 use crate::connection::Slot;
 use crate::directory::{Address, Directory};
+use crate::guarded::Reading;
+use crate::intake::Intake;
 use crate::mcp::{Home, McpDoor};
 use crate::metrics::{Counters, Door, Gauges};
+use crate::peer::Peers;
+use crate::readiness;
 use crate::reply::{self, Reply};
 use crate::rpc::RpcDoor;
 use crate::websocket::SocketDoor;
-use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, Request, StatusCode};
+use http_body::Body;
 use hyper::body::Incoming;
-use kennel_hub::{Endpoint, Hub, Readiness};
+use kennel_hub::{Endpoint, Hub};
 use std::sync::Arc;
 
 /// All doors of a gateway.
 pub(crate) struct Doors {
     pub(crate) access: Access,
+    /// Who knows whose connections are, where that decides.
+    pub(crate) peers: Option<Peers>,
+    pub(crate) intake: Arc<Intake>,
     pub(crate) mcp: McpDoor,
     pub(crate) rpc: RpcDoor,
     pub(crate) socket: SocketDoor,
@@ -34,10 +42,19 @@ impl Doors {
 
     async fn route(&self, slot: &Arc<Slot>, request: Request<Incoming>) -> (Door, Reply) {
         let path = request.uri().path();
-        // Whether it lives is told to everybody: probes know neither names nor tokens.
+        if request.body().is_end_stream() {
+            // What comes now is the head of the next one.
+            slot.meter().whole(Reading::Head);
+        }
+        let access = || self.access.check(slot.peer, request.uri(), request.headers());
+        // Whether it lives is told to everybody: probes know neither names nor tokens. Why it is not ready is not.
         match path {
             "/healthz" => return (Door::Other, readable(request.method(), || reply::text(StatusCode::OK, "alive"))),
-            "/readyz" => return (Door::Other, readable(request.method(), || self.readiness())),
+            "/readyz" => {
+                let ready =
+                    || readiness::reply(&self.directory.servers(), &self.directory.unserved(), access().is_ok());
+                return (Door::Other, readable(request.method(), ready));
+            }
             _ => {}
         }
         let split = Address::split(path);
@@ -47,7 +64,7 @@ impl Doors {
             Some((.., "ws")) => Door::WebSocket,
             Some(_) | None => Door::Other,
         };
-        let principal = match self.access.check(request.uri(), request.headers()) {
+        let principal = match access() {
             Ok(principal) => principal,
             Err(denied) => return (door, deny(&denied)),
         };
@@ -64,25 +81,11 @@ impl Doors {
         let address = home.to_owned();
         let home = Home { endpoint: &endpoint, address: &address };
         let reply = match door {
-            Door::Mcp => self.mcp.handle(home, principal, slot.alarms(), request).await,
-            Door::Rpc => self.rpc.handle(&endpoint, principal, request).await,
+            Door::Mcp => self.mcp.handle(home, principal, slot, request).await,
+            Door::Rpc => self.rpc.handle(&endpoint, principal, slot, request).await,
             Door::WebSocket | Door::Other => self.socket.handle(endpoint, principal, slot, request),
         };
         (door, reply)
-    }
-
-    fn readiness(&self) -> Reply {
-        let unready = |reason: &str| reply::text(StatusCode::SERVICE_UNAVAILABLE, reason);
-        let servers: Vec<_> = self.hubs().iter().map(|hub| hub.status().readiness).collect();
-        if servers.is_empty() || servers.contains(&Readiness::Ready) {
-            // Where many are served, one that cannot be used does not make the others useless.
-            return reply::text(StatusCode::OK, "ready");
-        }
-        match servers.first() {
-            Some(Readiness::Failed { cause }) => unready(&format!("The server cannot be used: {cause}")),
-            Some(Readiness::Closing) => unready("The gateway is shutting down."),
-            Some(Readiness::Starting | Readiness::Ready) | None => unready("The server is starting."),
-        }
     }
 
     /// The servers behind all endpoints.
@@ -127,6 +130,12 @@ fn readable(method: &Method, read: impl FnOnce() -> Reply) -> Reply {
 
 fn deny(denied: &Denied) -> Reply {
     let challenge = match denied {
+        Denied::User(_) | Denied::UnknownUser => {
+            let mut refusal = reply::refusal(StatusCode::FORBIDDEN, denied);
+            // Whose connection it is does not change; its place is for others.
+            refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            return *refusal;
+        }
         Denied::NoHost | Denied::Host(_) | Denied::Origin(_) => return *reply::refusal(StatusCode::FORBIDDEN, denied),
         Denied::NoToken => "Bearer realm=\"kennel\"",
         Denied::Token => "Bearer realm=\"kennel\", error=\"invalid_token\"",

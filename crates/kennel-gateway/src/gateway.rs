@@ -2,13 +2,15 @@
 
 use crate::access::Access;
 use crate::budget::Budget;
-use crate::connection::{self, Slots};
+use crate::connection::{self, Place, Slots};
 use crate::directory::Directory;
 use crate::dispatch::Doors;
+use crate::intake::Intake;
 use crate::kept::KeptSessions;
 use crate::mcp::McpDoor;
 use crate::metrics::{Counters, Door};
 use crate::modern::ModernDoor;
+use crate::peer::{Peers, Tuple};
 use crate::rpc::RpcDoor;
 use crate::session::Sessions;
 use crate::settings::{Limits, Settings};
@@ -139,18 +141,24 @@ impl Gateway {
         nowhere.close();
         let counters = Counters::default();
         let kept = self.store.map(|store| Arc::new(KeptSessions::new(store, limits.idle_session)));
+        let intake = Intake::new(limits.unfinished_bytes, limits.message_bytes);
+        // A token says more than a user's number. Beyond loopback, there is none to ask for.
+        let asks = self.settings.access.tokens.is_empty() && self.address.ip().is_loopback();
         let doors = Arc::new(Doors {
             access: Access::new(&self.settings.access, self.address),
+            peers: asks.then(Peers::new),
+            intake: Arc::clone(&intake),
             mcp: McpDoor {
                 sessions: Arc::clone(&sessions),
                 limits: Arc::clone(&limits),
+                intake: Arc::clone(&intake),
                 replay,
                 nowhere,
                 tally: counters.tally(Door::Mcp),
                 kept: kept.clone(),
                 modern: ModernDoor { limits: Arc::clone(&limits), tally: counters.tally(Door::Mcp) },
             },
-            rpc: RpcDoor { limits: Arc::clone(&limits), tally: counters.tally(Door::Rpc) },
+            rpc: RpcDoor { limits: Arc::clone(&limits), intake, tally: counters.tally(Door::Rpc) },
             socket: SocketDoor {
                 limits: Arc::clone(&limits),
                 tally: counters.tally(Door::WebSocket),
@@ -164,11 +172,13 @@ impl Gateway {
         let slots = Slots::new(limits.connections);
         let accepting = async {
             loop {
-                let Some((stream, slot)) = slots.fill(accept(&self.listener)).await else { return };
+                let Some((place, stream, client)) = accept(&self.listener, &slots).await else { return };
                 doors.counters.connected();
-                let (doors, limits) = (Arc::clone(&doors), Arc::clone(&limits));
+                let (doors, limits, slots) = (Arc::clone(&doors), Arc::clone(&limits), slots.clone());
                 let (closing, aborted) = (closing.clone(), aborted.clone());
+                let tuple = Tuple { client, gateway: self.address };
                 tasks.spawn(async move {
+                    let slot = connection::welcome(&slots, place, &doors, tuple).await;
                     connection::serve(stream, doors, slot, &limits, &closing, &aborted).await;
                 });
             }
@@ -192,14 +202,19 @@ impl Gateway {
     }
 }
 
-/// The next connection. Errors of a single one are passed over; where the system has no more to give, some may end soon.
-async fn accept(listener: &TcpListener) -> TcpStream {
+/// The next connection, with a place for it. Errors of a single one are passed over; where the system has no more to give,
+/// idle ones make room.
+async fn accept(listener: &TcpListener, slots: &Slots) -> Option<(Place, TcpStream, SocketAddr)> {
+    let place = slots.place().await?;
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok((stream, client)) => return Some((place, stream, client)),
             Err(error) => match error.kind() {
                 io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {}
-                _ => sleep(ACCEPT_PAUSE).await,
+                _ => {
+                    slots.make_room();
+                    sleep(ACCEPT_PAUSE).await;
+                }
             },
         }
     }

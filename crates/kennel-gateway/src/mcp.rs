@@ -1,13 +1,15 @@
 //! The door `/mcp`: Streamable HTTP with sessions, as in the protocol's versions up to 2025-11-25. What is said in a later
 //! version goes through the door beside it.
 
-use crate::alarm::SpareAlarm;
 use crate::answer::{Form, Inbox, answer};
 use crate::body::{self, Body, ReadError};
 use crate::budget::Budget;
+use crate::connection::Slot;
 use crate::declared;
 use crate::feed::EventFeed;
+use crate::guarded::Reading;
 use crate::headers::{self, LAST_EVENT_ID, SESSION_ID};
+use crate::intake::{Intake, Share, Standing};
 use crate::kept::{Found, KeptSessions};
 use crate::metrics::Tally;
 use crate::modern::ModernDoor;
@@ -20,8 +22,9 @@ use http::header::{HeaderMap, HeaderValue};
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use kennel_hub::{Endpoint, Mailbox, Outgoing, OutgoingKind, Principal, Refused, RefusedReason};
-use kennel_wire::{Era, ErrorId, ErrorObject, Frame, Kind, Message, ParseError};
+use kennel_wire::{Era, ErrorCode, ErrorId, ErrorObject, Frame, Kind, Message, ParseError};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The endpoint that a request is for, and its address.
 #[derive(Clone, Copy)]
@@ -34,6 +37,7 @@ pub(crate) struct Home<'a> {
 pub(crate) struct McpDoor {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) limits: Arc<Limits>,
+    pub(crate) intake: Arc<Intake>,
     /// What all sessions together keep of what they sent.
     pub(crate) replay: Arc<Budget>,
     /// For messages that have no answer: a mailbox that is closed.
@@ -50,11 +54,11 @@ impl McpDoor {
         &self,
         home: Home<'_>,
         principal: &Principal,
-        alarms: &SpareAlarm,
+        slot: &Slot,
         request: Request<Incoming>,
     ) -> Reply {
         let handled = match *request.method() {
-            Method::POST => self.post(home, principal, alarms, request).await,
+            Method::POST => self.post(home, principal, slot, request).await,
             Method::GET => self.get(home, principal, request.headers()).await,
             Method::DELETE => self.delete(home, principal, request.headers()).await,
             _ => Err(reply::method_not_allowed("GET, POST, DELETE")),
@@ -67,26 +71,29 @@ impl McpDoor {
         &self,
         home: Home<'_>,
         principal: &Principal,
-        alarms: &SpareAlarm,
+        slot: &Slot,
         request: Request<Incoming>,
     ) -> Result<Reply, Refusal> {
         let (head, body) = request.into_parts();
         headers::accepts_answers(&head.headers)?;
         headers::sends_json(&head.headers)?;
+        let read = async |standing| read_frame(body, &self.limits, self.intake.share(standing), slot).await;
         if headers::leaves_sessions(&head.headers) {
-            let frame = read_frame(body, &self.limits).await?;
-            return self.modern.take(home.endpoint, principal, alarms, &head.headers, frame).await;
+            let (frame, _share) = read(Standing::None).await?;
+            return self.modern.take(home.endpoint, principal, slot.alarms(), &head.headers, frame).await;
         }
         let session = match headers::session_id(&head.headers) {
             Some(id) => Some(self.session(home, id, principal).await?),
             None => None,
         };
-        let frame = read_frame(body, &self.limits).await?;
+        let standing = if session.is_some() { Standing::Session } else { Standing::None };
+        // Held until there is an answer: so long the message is held as well.
+        let (frame, _share) = read(standing).await?;
         match (session, frame) {
             (Some(session), Frame::Single(message)) => Ok(self.message(session, message).await),
             (Some(session), Frame::Batch(messages)) => self.batch(session, messages).await,
             (None, Frame::Single(message)) if declared::is_modern(&message) => {
-                self.modern.take(home.endpoint, principal, alarms, &head.headers, Frame::Single(message)).await
+                self.modern.take(home.endpoint, principal, slot.alarms(), &head.headers, Frame::Single(message)).await
             }
             (None, Frame::Single(message)) if is_initialize(&message) => {
                 self.initialize(home, principal, message).await
@@ -293,17 +300,33 @@ fn refused(refused: Refused) -> Refusal {
     }
 }
 
-/// Reads a body as a message or a batch.
-pub(crate) async fn read_frame(body: Incoming, limits: &Limits) -> Result<Frame, Refusal> {
-    let bytes = body::read(body, limits.message_bytes, limits.body_timeout).await.map_err(|error| {
+/// When a client that was sent away because too much comes in at once may try again.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// Reads a body as a message or a batch, and returns it with its share of what the gateway can hold.
+pub(crate) async fn read_frame(
+    body: Incoming,
+    limits: &Limits,
+    mut share: Share,
+    slot: &Slot,
+) -> Result<(Frame, Share), Refusal> {
+    let bytes = body::read(body, limits, &mut share).await.map_err(|error| {
         let status = match error {
             ReadError::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             ReadError::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
             ReadError::Broken => StatusCode::BAD_REQUEST,
+            ReadError::Exhausted => {
+                let error = ErrorObject::new(ErrorCode::SATURATED, error.to_string()).response(&ErrorId::Absent);
+                return reply::retry_after(Box::new(reply::json(StatusCode::SERVICE_UNAVAILABLE, error)), TRY_AGAIN);
+            }
         };
         reply::refusal(status, error)
     })?;
-    Frame::parse(bytes).map_err(|error| Box::new(reply::json(StatusCode::BAD_REQUEST, error_response(&error))))
+    slot.meter().whole(Reading::Head);
+    match Frame::parse(bytes) {
+        Ok(frame) => Ok((frame, share)),
+        Err(error) => Err(Box::new(reply::json(StatusCode::BAD_REQUEST, error_response(&error)))),
+    }
 }
 
 /// The error that tells a client what is wrong with what it sent.

@@ -2,8 +2,10 @@
 
 use crate::answer::{Inbox, array};
 use crate::asking::Asking;
+use crate::connection::Slot;
 use crate::declared;
 use crate::headers;
+use crate::intake::{Intake, Standing};
 use crate::mcp::{error_response, read_frame};
 use crate::metrics::Tally;
 use crate::modern::LISTEN;
@@ -20,13 +22,20 @@ use std::sync::Arc;
 /// What the door needs.
 pub(crate) struct RpcDoor {
     pub(crate) limits: Arc<Limits>,
+    pub(crate) intake: Arc<Intake>,
     pub(crate) tally: Arc<Tally>,
 }
 
 impl RpcDoor {
-    pub(crate) async fn handle(&self, endpoint: &Endpoint, principal: &Principal, request: Request<Incoming>) -> Reply {
+    pub(crate) async fn handle(
+        &self,
+        endpoint: &Endpoint,
+        principal: &Principal,
+        slot: &Slot,
+        request: Request<Incoming>,
+    ) -> Reply {
         let handled = match *request.method() {
-            Method::POST => self.post(endpoint, principal, request).await,
+            Method::POST => self.post(endpoint, principal, slot, request).await,
             _ => Err(reply::method_not_allowed("POST")),
         };
         handled.unwrap_or_else(|refusal| *refusal)
@@ -36,12 +45,14 @@ impl RpcDoor {
         &self,
         endpoint: &Endpoint,
         principal: &Principal,
+        slot: &Slot,
         request: Request<Incoming>,
     ) -> Result<Reply, Refusal> {
         let (head, body) = request.into_parts();
         headers::sends_json(&head.headers)?;
         let caller = Caller::new(principal.clone());
-        match read_frame(body, &self.limits).await? {
+        let (frame, _share) = read_frame(body, &self.limits, self.intake.share(Standing::None), slot).await?;
+        match frame {
             Frame::Single(message) => {
                 let answers = self.call(endpoint, &caller, vec![message], Vec::new()).await;
                 Ok(answers.into_iter().next().map_or_else(nothing, |answer| reply::json(StatusCode::OK, answer)))

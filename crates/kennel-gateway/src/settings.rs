@@ -36,7 +36,8 @@ pub struct AccessSettings {
     pub hosts: Vec<String>,
     /// Web pages that may use the gateway, as browsers name them: `https://app.example.com`; `*` allows every page.
     pub origins: Vec<String>,
-    /// The bearer tokens. Without any, everybody who reaches the gateway is [`Principal::local`].
+    /// The bearer tokens. Without any, everybody who reaches the gateway is [`Principal::local`]; on a loopback address that
+    /// is only the user that the gateway runs as, and root.
     pub tokens: Vec<Token>,
 }
 
@@ -67,6 +68,13 @@ pub struct Limits {
     pub idle_connection: Duration,
     /// How long a client may take to send a body.
     pub body_timeout: Duration,
+    /// How long a body may come to a halt, or all but that.
+    pub body_pause: Duration,
+    /// How much is held of messages that have not come in whole, all clients together; those without a session get half
+    /// of it at most. At least what two messages may have.
+    pub unfinished_bytes: usize,
+    /// How long a client may not read what is written to it.
+    pub stalled: Duration,
     /// How much of the head of a request, and of a body, is held before it is taken apart.
     pub buffer_bytes: usize,
     /// What is held for a client that does not read.
@@ -130,6 +138,9 @@ impl Default for Limits {
             connections: 20_000,
             idle_connection: Duration::from_secs(90),
             body_timeout: Duration::from_mins(1),
+            body_pause: Duration::from_secs(10),
+            unfinished_bytes: 256 * MIB,
+            stalled: Duration::from_secs(30),
             buffer_bytes: 512 * KIB,
             mailbox: MailboxLimits::default(),
             open_requests: 1024,
@@ -153,6 +164,7 @@ impl Limits {
             ("connections", self.connections == 0),
             ("sessions", self.sessions == 0),
             ("keep_alive", self.keep_alive.is_zero()),
+            ("stalled", self.stalled.is_zero()),
         ];
         bounds.into_iter().find(|(_, zero)| *zero).map(|(name, _)| name)
     }

@@ -232,7 +232,7 @@ impl<S: Source> Streams<S> {
         if self.all.len() < self.limits.streams {
             return;
         }
-        let left = |stream: &Stream<S>| stream.number != 0 && stream.was_left_before(now);
+        let left = |stream: &Stream<S>| stream.number != self.first && stream.was_left_before(now);
         let finished = self.all.iter().position(|stream| left(stream) && stream.is_finished());
         let Some(at) = finished.or_else(|| self.all.iter().position(left)) else { return };
         let stream = self.all.remove(at);

@@ -248,6 +248,20 @@ async fn a_new_stream_takes_the_place_of_a_finished_one_first() {
 }
 
 #[tokio::test]
+async fn the_own_stream_of_a_session_from_before_a_restart_keeps_its_place() {
+    let (mut streams, own) = streams(LIMITS);
+    streams.number_from(1_000);
+    for _ in 0..2 * LIMITS.streams {
+        let reader = streams.begin(Arc::new(Queue::default()), Awaited::Responses(1), Instant::now());
+        streams.leave(&reader, Instant::now());
+    }
+    assert!(!*lock(&own.closed));
+    let reader = streams.listen().expect("open");
+    own.post("news", OutgoingKind::Notification);
+    assert_eq!(next(&mut streams, &reader).1, "news");
+}
+
+#[tokio::test]
 async fn the_end_and_the_recall_reach_all_readers() {
     for end in [false, true] {
         let (mut streams, own) = streams(LIMITS);

@@ -2,6 +2,7 @@
 
 use crate::connection::Slot;
 use crate::conversation::{Ending, Inlet, Outlet, Received, converse};
+use crate::guarded::{Meter, Reading};
 use crate::metrics::Tally;
 use crate::reply::{self, Refusal, Reply};
 use crate::settings::Limits;
@@ -66,7 +67,7 @@ impl SocketDoor {
         self.tasks.spawn(async move {
             let serving = async {
                 if let Ok(upgraded) = upgrade.await {
-                    serve(upgraded, endpoint, &principal, &limits, &tally, &closing).await;
+                    serve(upgraded, endpoint, &principal, &limits, &tally, (slot.meter(), &closing)).await;
                 }
             };
             aborted.run_until_cancelled(serving).await;
@@ -117,8 +118,9 @@ async fn serve(
     principal: &Principal,
     limits: &Limits,
     tally: &Tally,
-    closing: &CancellationToken,
+    (meter, closing): (&Arc<Meter>, &CancellationToken),
 ) {
+    meter.whole(Reading::Messages);
     let config = WebSocketConfig::default()
         .read_buffer_size(BUFFER)
         .write_buffer_size(BUFFER)
@@ -127,7 +129,7 @@ async fn serve(
     let socket = Socket::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
     let (sink, stream) = socket.split();
     let heard = Arc::new(AtomicBool::new(true));
-    let inlet = SocketInlet { stream, heard: Arc::clone(&heard) };
+    let inlet = SocketInlet { stream, heard: Arc::clone(&heard), meter: Arc::clone(meter) };
     let mut outlet = SocketOutlet { sink, heard, rhythm: limits.keep_alive };
     let ending = converse(endpoint, principal, inlet, &mut outlet, limits, tally, closing).await;
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, outlet.close(ending)).await;
@@ -136,6 +138,7 @@ async fn serve(
 struct SocketInlet {
     stream: SplitStream<Socket>,
     heard: Arc<AtomicBool>,
+    meter: Arc<Meter>,
 }
 
 impl Inlet for SocketInlet {
@@ -144,7 +147,11 @@ impl Inlet for SocketInlet {
             let next = self.stream.next().await;
             self.heard.store(true, Ordering::Relaxed);
             match next {
-                Some(Ok(Message::Text(text))) => return Ok(Received::Frame(text.into())),
+                Some(Ok(Message::Text(text))) => {
+                    self.meter.whole(Reading::Messages);
+                    return Ok(Received::Frame(text.into()));
+                }
+                Some(Err(_)) if self.meter.is_exhausted() => return Err(Ending::Exhausted),
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
                 Some(Ok(Message::Binary(_)) | Err(Error::Utf8(_))) => return Err(Ending::NotText),
                 Some(Err(Error::Capacity(_))) => return Err(Ending::TooLong),
@@ -166,6 +173,7 @@ impl SocketOutlet {
     async fn close(&mut self, ending: Ending) -> Result<(), Error> {
         let (code, reason) = match ending {
             Ending::ClientDone | Ending::ClientGone => (CloseCode::Normal, ""),
+            Ending::Exhausted => (CloseCode::Again, "The gateway holds as much of unfinished messages as it may."),
             Ending::TooLong => (CloseCode::Size, "The message is longer than the gateway allows."),
             Ending::NotText => (CloseCode::Unsupported, "Send each message as one text frame in UTF-8."),
             Ending::SessionOver => (CloseCode::Normal, "The session has ended."),

@@ -184,6 +184,27 @@ impl Mailbox {
         self.room.notify_waiters();
     }
 
+    /// Waits until no more is kept than the limits allow, which responses, being always taken, may exceed. Safe to cancel.
+    pub async fn drained(&self) {
+        while self.is_overfull() {
+            let room = self.room.notified();
+            tokio::pin!(room);
+            // Before looking again, so that room made after looking is not missed.
+            room.as_mut().enable();
+            if self.is_overfull() {
+                room.await;
+            }
+        }
+    }
+
+    /// Whether more is kept than the limits allow; if so, somebody waits for room.
+    fn is_overfull(&self) -> bool {
+        let mut state = lock(&self.state);
+        let is_overfull = state.queue.len() > self.limits.messages || state.bytes > self.limits.bytes;
+        state.is_crowded |= is_overfull;
+        is_overfull
+    }
+
     /// Whether a client reads now.
     pub(crate) fn is_attached(&self) -> bool {
         if let Some(Onward { to, .. }) = &self.onward {

@@ -5,6 +5,7 @@ mod access;
 mod endpoints;
 mod eras;
 mod events;
+mod flooding;
 mod http;
 mod message;
 mod mirrored;

@@ -1,6 +1,7 @@
 //! Health, readiness, measurements, and addresses where there is nothing.
 
 use crate::support::{SOON, Scene, echo, initialize};
+use serde_json::json;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -8,7 +9,8 @@ use tokio::time::{sleep, timeout};
 async fn readiness_follows_the_server_and_health_does_not() {
     let scene = Scene::new().await;
     let mut connection = scene.connect().await;
-    assert_eq!(connection.ask("GET", "/readyz", &[], "").await.status, 200);
+    let ready = connection.ask("GET", "/readyz", &[], "").await;
+    assert_eq!((ready.status, &ready.json()["ready"]), (200, &json!(true)));
     scene.engine.refuse(Some("there is no room"));
     let failed = scene.connect().await.post(&[], &initialize("2025-11-25")).await;
     assert!(failed.json()["error"].is_object());
@@ -16,7 +18,8 @@ async fn readiness_follows_the_server_and_health_does_not() {
     scene.hub.shutdown().await;
     let unready = connection.ask("GET", "/readyz", &[], "").await;
     assert_eq!(unready.status, 503);
-    assert!(unready.text().contains("shutting down"), "{unready:?}");
+    assert_eq!(unready.json()["servers"], json!({ "ready": 0, "starting": 0, "failed": 0, "closing": 1 }));
+    assert_eq!(unready.json()["not_ready"][0]["state"], "closing", "{unready:?}");
     assert_eq!(connection.ask("GET", "/healthz", &[], "").await.status, 200);
     assert_eq!(connection.ask("POST", "/healthz", &[], "").await.status, 405);
     scene.end().await;

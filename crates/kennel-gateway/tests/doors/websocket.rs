@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// A client of the door.
-pub(crate) struct Socket(WebSocketStream<TcpStream>);
+pub(crate) struct Socket(pub(crate) WebSocketStream<TcpStream>);
 
 impl Socket {
     pub(crate) async fn open(
@@ -101,7 +101,10 @@ async fn only_proper_handshakes_from_proper_pages_are_taken() {
     assert_eq!(refused, Some(403));
     let refused = Socket::open(&scene, &[("sec-websocket-version", "12")]).await.err().map(status);
     assert_eq!(refused, Some(400));
-    let (_socket, protocol) = Socket::open(&scene, &[("origin", "http://localhost:3000")]).await.unwrap();
+    let refused = Socket::open(&scene, &[("origin", "http://localhost:3000")]).await.err().map(status);
+    assert_eq!(refused, Some(403), "a page of another program on this machine");
+    let own = format!("http://localhost:{}", scene.address.port()).leak();
+    let (_socket, protocol) = Socket::open(&scene, &[("origin", own)]).await.unwrap();
     assert_eq!(protocol, None);
     let plain = scene.connect().await.ask("GET", "/ws", &[], "").await;
     assert_eq!((plain.status, plain.header("upgrade")), (426, Some("websocket")));
