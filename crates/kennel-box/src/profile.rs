@@ -48,6 +48,12 @@ impl Profile {
         }
     }
 
+    /// What a box sees of the network where nothing else is said.
+    #[must_use]
+    pub fn network(self) -> Network {
+        self.values().network
+    }
+
     pub(crate) fn values(self) -> ProfileValues {
         let basic = ProfileValues {
             network: Network::On,

@@ -75,6 +75,10 @@ impl<'a> Fields<'a> {
         entries.iter().filter_map(|entry| Some((entry.key.clone(), entry.value.text()?.to_owned()))).collect()
     }
 
+    pub(crate) fn value(self, key: &str) -> Option<Value> {
+        value(self.get(key)?)
+    }
+
     pub(crate) fn values(self, key: &str) -> BTreeMap<String, Value> {
         let entries = self.get(key).map(Node::entries).unwrap_or_default();
         entries.iter().filter_map(|entry| Some((entry.key.clone(), value(&entry.value)?))).collect()

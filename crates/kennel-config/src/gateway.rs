@@ -6,6 +6,7 @@ use crate::name::ServerName;
 use crate::pattern::ToolFilter;
 use crate::server::Server;
 use crate::template::Template;
+use crate::value::Value;
 use kennel_box::Size;
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,6 +21,8 @@ pub struct GatewaySettings {
     pub allow_hosts: Vec<String>,
     /// Web pages that may use the endpoints; `*` for any.
     pub allow_origins: Vec<String>,
+    /// What clients have to send as bearer token; made for each run beyond this machine if `None`, and not asked for on it.
+    pub token: Option<Value>,
     /// After how long without a message a session is ended.
     pub session_idle: Duration,
     /// The largest message that a client may send.
@@ -47,6 +50,7 @@ impl GatewaySettings {
             listen: fields.text("listen").and_then(|text| text.parse().ok()).unwrap_or(usual),
             allow_hosts: fields.texts("allow-hosts"),
             allow_origins: fields.texts("allow-origins"),
+            token: fields.value("token"),
             session_idle: fields.minutes("session-idle").unwrap_or(Duration::from_mins(30)),
             max_message: fields.size("max-message").unwrap_or(Size::mebibytes(64)),
             max_unread: fields.size("max-unread").unwrap_or(Size::mebibytes(512)),

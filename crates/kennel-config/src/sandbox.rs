@@ -40,6 +40,12 @@ impl Default for BoxSettings {
 }
 
 impl BoxSettings {
+    /// Whether a box has the network of this machine.
+    #[must_use]
+    pub fn has_network(&self) -> bool {
+        self.engine == EngineKind::Native && self.network.unwrap_or_else(|| self.profile.network()) == Network::On
+    }
+
     pub(crate) fn read(fields: Fields<'_>) -> Self {
         Self {
             engine: match fields.text("engine") {

@@ -81,6 +81,7 @@ fn of_kind(kind: &Kind) -> Value {
         Kind::Address => json!({ "type": "string", "pattern": "^.+:[0-9]{1,5}$" }),
         Kind::Choice(choices) => of_choices(choices),
         Kind::Choices(choices) => json!({ "type": "array", "items": of_choices(choices) }),
+        Kind::Value => json!({ "$ref": "#/$defs/value" }),
         Kind::Variables => by_name(VARIABLE, &json!({ "$ref": "#/$defs/value" })),
         Kind::Headers => by_name(HEADER, &json!({ "$ref": "#/$defs/value" })),
         Kind::ByTool(_) => json!({ "type": "object", "additionalProperties": { "type": "string", "minLength": 1 } }),

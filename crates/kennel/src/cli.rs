@@ -128,7 +128,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7330")]
     pub(crate) listen: SocketAddr,
     /// Serve one client on standard input and output instead of listening
-    #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin"])]
+    #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin", "token_env", "token_file"])]
     pub(crate) stdio: bool,
     /// A further name by which clients may call this machine; `*` for any
     #[arg(long, value_name = "HOST")]
@@ -136,6 +136,8 @@ pub(crate) struct Run {
     /// A web page that may use the endpoint, such as `https://app.example.com`; `*` for any
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
+    #[command(flatten)]
+    pub(crate) token: TokenFlags,
     /// Minutes without a message after which a session is ended
     #[arg(long, value_name = "MINUTES", default_value_t = 30)]
     pub(crate) session_idle: u64,
@@ -145,6 +147,17 @@ pub(crate) struct Run {
     /// The server's command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// The token that clients of an endpoint have to send.
+#[derive(Debug, Args)]
+pub(crate) struct TokenFlags {
+    /// Ask clients for the bearer token in this variable; without a token, only your own user and root are served here
+    #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
+    pub(crate) token_env: Option<String>,
+    /// Ask clients for the bearer token in this file
+    #[arg(long, value_name = "PATH")]
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 /// `kennel call`

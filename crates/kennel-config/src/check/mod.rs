@@ -120,6 +120,7 @@ impl Checker<'_, '_> {
             Kind::Address => self.address(node, path),
             Kind::Choice(choices) => self.choice(node, choices, path),
             Kind::Choices(choices) => self.list(node, path, |checker, item, path| checker.choice(item, choices, path)),
+            Kind::Value => self.text_or_reference(node, path),
             Kind::Variables => self.values(node, path, Holder::Variable),
             Kind::Headers => self.values(node, path, Holder::Header),
             Kind::ByTool(what) => self.by_tool(node, *what, path),

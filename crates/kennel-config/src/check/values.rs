@@ -66,6 +66,14 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Text, or where a secret is kept.
+    pub(super) fn text_or_reference(&mut self, node: &Node, path: &str) {
+        match &node.content {
+            Content::Table(_) => self.reference(node, node.at, path),
+            _ => self.template(node, path),
+        }
+    }
+
     /// Where a secret is kept.
     fn reference(&mut self, node: &Node, at: usize, path: &str) {
         let (prefix, secrets): (Vec<&Entry>, Vec<&Entry>) =

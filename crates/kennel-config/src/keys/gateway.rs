@@ -61,7 +61,7 @@ pub(crate) const CODE: [Key; 12] = [
 ];
 
 /// `[gateway]`
-pub(crate) const GATEWAY: [Key; 9] = [
+pub(crate) const GATEWAY: [Key; 10] = [
     key(
         "listen",
         Kind::Address,
@@ -81,9 +81,17 @@ pub(crate) const GATEWAY: [Key; 9] = [
         "allow-origins",
         Kind::Texts,
         r#"["https://app.example.com"]"#,
-        "Web pages that may use the endpoints; `*` for any.",
+        "Web pages that may use the endpoints, beside their own; `*` for any.",
     )
     .known_as(&["origins", "cors"]),
+    key(
+        "token",
+        Kind::Value,
+        r#"{ "from-file": "~/.config/kennel/token" }"#,
+        "The bearer token that clients send. Without one, only your own user and root are served on this machine, and \
+         beyond it a token is made for each run.",
+    )
+    .known_as(&["auth", "api-key", "bearer"]),
     key(
         "session-idle",
         Kind::Number { zero: Zero::Refused },

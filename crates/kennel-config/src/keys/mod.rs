@@ -59,6 +59,8 @@ pub(crate) enum Kind {
     Choice(&'static [Choice]),
     /// A list of choices.
     Choices(&'static [Choice]),
+    /// Text with `${NAME}` in it, or where a secret is kept.
+    Value,
     /// Names of variables with what they are set to.
     Variables,
     /// Names of headers with what they are set to.

@@ -1,5 +1,6 @@
 //! What can be said of a gateway with many servers: to serve one, and to operate one that runs.
 
+use crate::cli::TokenFlags;
 use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,6 +22,8 @@ pub(crate) struct Serve {
     /// Where to listen instead of where the file says; beyond this machine a bearer token is asked for
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) token: TokenFlags,
     /// Print what happens as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,

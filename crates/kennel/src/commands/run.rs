@@ -3,12 +3,12 @@
 use crate::cli::Run;
 use crate::commands::console::Format;
 use crate::commands::server::{Memory, Server};
-use crate::commands::service::{Hangup, runtime, stop_signals, token};
+use crate::commands::service::{Bearer, Hangup, connections, reachable, runtime, stop_signals};
 use crate::commands::snippets;
 use crate::failure::Failure;
 use crate::screen;
-use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token, serve_stdio};
-use kennel_hub::{Endpoint, Principal};
+use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, serve_stdio};
+use kennel_hub::Endpoint;
 use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,19 +16,21 @@ use std::time::Duration;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(flags: Run) -> Result<ExitCode, Failure> {
+    let connections = connections()?;
     let runtime = runtime()?;
-    let code = runtime.block_on(serve(flags));
+    let code = runtime.block_on(serve(flags, connections));
     // Reading standard input cannot be interrupted; nobody waits for it any more.
     runtime.shutdown_background();
     code
 }
 
-async fn serve(flags: Run) -> Result<ExitCode, Failure> {
+async fn serve(flags: Run, connections: usize) -> Result<ExitCode, Failure> {
     let stop = stop_signals(Hangup::Stops)?;
     let format = if flags.json { Format::Json } else { Format::People };
     let limits = Limits {
         message_bytes: usize::try_from(flags.server.max_message.bytes()).unwrap_or(usize::MAX),
         idle_session: Duration::from_secs(flags.session_idle.saturating_mul(60)),
+        connections,
         ..Limits::default()
     };
     if flags.stdio {
@@ -38,11 +40,11 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
         server.shutdown().await;
         return Ok(ExitCode::SUCCESS);
     }
-    let token = if flags.listen.ip().is_loopback() { None } else { Some(token()?) };
+    let bearer = Bearer::find(&flags.token, None, std::path::Path::new("."), flags.listen)?;
     let access = AccessSettings {
         hosts: flags.allow_host,
         origins: flags.allow_origin,
-        tokens: token.iter().map(|secret| Token { secret: secret.clone(), principal: Principal::local() }).collect(),
+        tokens: bearer.iter().map(Bearer::token).collect(),
     };
     // Before anything is installed or started, so that clients can connect from the beginning and nobody takes the port.
     let gateway = Gateway::bind(Settings { listen: flags.listen, access, limits }).await?;
@@ -54,7 +56,11 @@ async fn serve(flags: Run) -> Result<ExitCode, Failure> {
         () = stop.cancelled() => Ok(()),
     };
     if outcome.is_ok() && !stop.is_cancelled() {
-        announce(&server, &format!("http://{address}"), token.as_deref());
+        announce(&server, &format!("http://{address}"), bearer.as_ref());
+        let networked = server.has_network.then(|| server.name.clone());
+        if let Some(text) = reachable(networked.as_slice(), address, bearer.as_ref()) {
+            server.console().say("warning", &text, json!({}));
+        }
         stop.cancelled().await;
         server.console().say("stopping", "stopping", json!({}));
     }
@@ -79,7 +85,8 @@ async fn prove(server: &Server) -> Result<(), Failure> {
     }
 }
 
-fn announce(server: &Server, url: &str, token: Option<&str>) {
+fn announce(server: &Server, url: &str, bearer: Option<&Bearer>) {
+    let token = bearer.and_then(Bearer::shown);
     let mcp = format!("{url}/mcp");
     server.console().say(
         "serving",
@@ -93,5 +100,5 @@ fn announce(server: &Server, url: &str, token: Option<&str>) {
             .console()
             .tell(&format!("  Token        {token} (made for this run; send it as Authorization: Bearer)\n"));
     }
-    server.console().tell(&snippets::text(&server.name, &mcp, token));
+    server.console().tell(&snippets::text(&server.name, &mcp, bearer.map(Bearer::in_snippets)));
 }

@@ -15,11 +15,11 @@ use crate::commands::admin::{Listener, SocketPlace};
 use crate::commands::coding::NAME;
 use crate::commands::console::{Console, Format, Naming, Output};
 use crate::commands::server::{Ground, Memory, data_directory};
-use crate::commands::service::{Hangup, runtime, stop_signals, token};
+use crate::commands::service::{Bearer, Hangup, connections, reachable, runtime, stop_signals};
 use crate::failure::Failure;
-use kennel_config::{Config, GatewaySettings, SystemSources, Value};
-use kennel_gateway::{AccessSettings, Gateway, Limits, Settings, Token};
-use kennel_hub::{MailboxLimits, Principal};
+use kennel_config::{Config, GatewaySettings, Launch, Server, SystemSources, Value};
+use kennel_gateway::{AccessSettings, Gateway, Limits, Settings};
+use kennel_hub::MailboxLimits;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -32,13 +32,14 @@ pub(crate) use report::ServerReport;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(flags: Serve) -> Result<ExitCode, Failure> {
+    let connections = connections()?;
     let runtime = runtime()?;
-    let code = runtime.block_on(serve(flags));
+    let code = runtime.block_on(serve(flags, connections));
     runtime.shutdown_background();
     code
 }
 
-async fn serve(flags: Serve) -> Result<ExitCode, Failure> {
+async fn serve(flags: Serve, connections: usize) -> Result<ExitCode, Failure> {
     let stop = stop_signals(Hangup::IsOther)?;
     let file = config_file(flags.config.as_deref())?;
     let config = Config::read(&file).map_err(|error| Failure::Argument(error.to_string()))?;
@@ -47,8 +48,8 @@ async fn serve(flags: Serve) -> Result<ExitCode, Failure> {
     // Before anything else is taken: two Kennels of one user would fight over what both should serve.
     let listener = Listener::bind(&socket)?;
     let listen = flags.listen.unwrap_or(config.gateway.listen);
-    let secret = if listen.ip().is_loopback() { None } else { Some(token()?) };
-    let mut gateway = Gateway::bind(settings(&config.gateway, listen, secret.as_deref())).await?;
+    let bearer = Bearer::find(&flags.token, config.gateway.token.as_ref(), &config.directory, listen)?;
+    let mut gateway = Gateway::bind(settings(&config.gateway, listen, bearer.as_ref(), connections)).await?;
     let url = format!("http://{}", gateway.address());
     let format = if flags.json { Format::Json } else { Format::People };
     let output = Arc::new(Output::new(format, Naming::Each));
@@ -62,11 +63,15 @@ async fn serve(flags: Serve) -> Result<ExitCode, Failure> {
     for warning in &config.warnings {
         console.say("warning", &warning.to_string(), json!({}));
     }
+    let networked = networked(&config);
     fleet.adopt(config);
     let serving = tokio::spawn(gateway.serve(Arc::clone(&fleet) as _, stop.clone()));
     let administering = tokio::spawn(listener.serve(Arc::clone(&fleet), stop.clone()));
     let watching = tokio::spawn(watching::watch(Arc::clone(&fleet), stop.clone()));
-    announce(&fleet, &console, secret.as_deref(), socket.path());
+    announce(&fleet, &console, bearer.as_ref().and_then(Bearer::shown), socket.path());
+    if let Some(text) = reachable(&networked, listen, bearer.as_ref()) {
+        console.say("warning", &text, json!({}));
+    }
     stop.cancelled().await;
     console.say("stopping", "stopping", json!({}));
     // First the doors, so that no call comes for what is being stopped.
@@ -98,14 +103,28 @@ pub(crate) fn data_of(config: &Config) -> Result<Option<PathBuf>, Failure> {
     Ok(Some(path))
 }
 
-fn settings(gateway: &GatewaySettings, listen: std::net::SocketAddr, token: Option<&str>) -> Settings {
-    let tokens = token.map(|secret| Token { secret: secret.to_owned(), principal: Principal::local() });
+/// The servers that have the network of this machine, and so its loopback.
+fn networked(config: &Config) -> Vec<String> {
+    let has_network = |server: &Server| match &server.launch {
+        Launch::Process(process) => process.sandbox.has_network(),
+        Launch::Upstream(_) => false,
+    };
+    let servers = config.servers.iter().filter(|(_, server)| server.enabled && has_network(server));
+    servers.map(|(name, _)| name.to_string()).collect()
+}
+
+fn settings(
+    gateway: &GatewaySettings,
+    listen: std::net::SocketAddr,
+    bearer: Option<&Bearer>,
+    connections: usize,
+) -> Settings {
     Settings {
         listen,
         access: AccessSettings {
             hosts: gateway.allow_hosts.clone(),
             origins: gateway.allow_origins.clone(),
-            tokens: tokens.into_iter().collect(),
+            tokens: bearer.into_iter().map(Bearer::token).collect(),
         },
         limits: Limits {
             message_bytes: usize::try_from(gateway.max_message.bytes()).unwrap_or(usize::MAX),
@@ -114,6 +133,7 @@ fn settings(gateway: &GatewaySettings, listen: std::net::SocketAddr, token: Opti
                 ..MailboxLimits::default()
             },
             idle_session: gateway.session_idle,
+            connections,
             ..Limits::default()
         },
     }

@@ -170,6 +170,8 @@ impl Assembled {
 /// A server alone, and what it stands on.
 pub(crate) struct Server {
     pub(crate) name: String,
+    /// Whether its box has the network of this machine.
+    pub(crate) has_network: bool,
     assembled: Assembled,
     ground: Ground,
 }
@@ -186,8 +188,12 @@ impl Server {
         let data = data_directory(flags.data.as_deref())?;
         let ground = Ground::new(Arc::new(Output::new(format, Naming::Known)), data, memory);
         let name = definition.title.clone();
+        let has_network = match &definition.server.launch {
+            Launch::Process(process) => process.sandbox.has_network(),
+            Launch::Upstream(_) => false,
+        };
         let console = Arc::new(Console::new(&name, &ground.output));
-        Ok(Self { name, assembled: Assembled::new(definition, &ground, console)?, ground })
+        Ok(Self { name, has_network, assembled: Assembled::new(definition, &ground, console)?, ground })
     }
 
     pub(crate) fn hub(&self) -> &Hub {

@@ -287,4 +287,16 @@ impl Directory for Fleet {
         let servers = served.map(|assembled| Endpoint::Server(assembled.hub.clone()));
         servers.chain(state.unions.endpoints()).collect()
     }
+
+    fn servers(&self) -> Vec<Hub> {
+        let state = self.read();
+        let served = state.members.values().filter_map(|member| member.served.as_ref().ok());
+        served.map(|assembled| assembled.hub.clone()).collect()
+    }
+
+    fn unserved(&self) -> Vec<(String, String)> {
+        let state = self.read();
+        let unserved = state.members.iter().filter_map(|(name, member)| Some((name, member.served.as_ref().err()?)));
+        unserved.map(|(name, problem)| (name.to_string(), problem.clone())).collect()
+    }
 }
