@@ -39,7 +39,7 @@ fn frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
     match payload.len() {
         short @ 0..126 => frame.push(0x80 | u8::try_from(short).unwrap()),
         long => {
-            frame.push(0x80 | 126);
+            frame.push(0x80 | 0x7e);
             frame.extend(u16::try_from(long).unwrap().to_be_bytes());
         }
     }
@@ -201,7 +201,7 @@ async fn unfinished_messages_of_sockets_and_heads_are_of_the_same_budget() {
     assert_eq!(socket.read().await, Err(1013), "try again later");
     let mut endless = TcpStream::connect(scene.address).await.unwrap();
     endless.write_all(b"GET /healthz HTTP/1.1\r\nx: ").await.unwrap();
-    let gone = async { while endless.write_all(&[b'y'; 64 * 1024]).await.is_ok() {} };
+    let gone = async { while endless.write_all(&vec![b'y'; 64 * 1024]).await.is_ok() {} };
     timeout(SOON, gone).await.expect("a head without an end is cut off");
     drop(held);
     let (mut socket, _) = Socket::open(&scene, &[]).await.unwrap();
@@ -284,7 +284,7 @@ async fn heads_of_many_lines_or_without_an_end_are_refused() {
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431") || answer.starts_with("HTTP/1.1 400"), "{answer}");
     let mut endless = TcpStream::connect(scene.address).await.unwrap();
     endless.write_all(b"GET /healthz HTTP/1.1\r\nx: ").await.unwrap();
-    let poured = pour(&mut endless, &[b'y'; 64 * 1024], 64 * MIB).await;
+    let poured = pour(&mut endless, &vec![b'y'; 64 * 1024], 64 * MIB).await;
     assert!(poured < SOCKETS, "{poured} bytes of a head were taken");
     let mut connection: Connection = scene.connect().await;
     assert_eq!(connection.ask("GET", "/healthz", &[], "").await.status, 200);
