@@ -52,13 +52,14 @@ fn all_arguments_can_be_given_at_once() {
 fn the_box_grants_what_the_flags_say_and_no_more() {
     for caller in callers() {
         let scene = Scene::new(caller);
-        let file = scene.ground.make_file("work/file", "content", 0o644);
+        scene.ground.make_directory("work/notes");
+        let file = scene.ground.make_file("work/notes/file", "content", 0o644);
         let path = format!("path={}", file.display());
         let ran = scene.call(&["read_file", &path]);
         assert_eq!((ran.code, ran.out().as_str()), (Some(1), ""), "{caller:?}: {}", ran.err());
         assert!(ran.err().contains("No such file"), "{}", ran.err());
-        assert_eq!(scene.call(&["--read", ".", "read_file", &path]).fine(), "content\n", "{caller:?}");
-        assert_eq!(scene.call(&["--write", ".", "write_file", &path, "text=new"]).fine(), "wrote 3 bytes\n");
+        assert_eq!(scene.call(&["--read", "./notes", "read_file", &path]).fine(), "content\n", "{caller:?}");
+        assert_eq!(scene.call(&["--write", "./notes", "write_file", &path, "text=new"]).fine(), "wrote 3 bytes\n");
         assert_eq!(std::fs::read_to_string(file).unwrap(), "new");
         let ran = scene.call(&["--env", "GREETING=good day", "environment", "name=GREETING"]);
         assert!(ran.fine().starts_with("good day"), "{caller:?}");
