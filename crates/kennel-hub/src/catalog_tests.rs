@@ -26,7 +26,7 @@ fn a_page_follows_the_cursor_of_the_one_before() {
     for (params, page) in [("{}", 0), (r#"{"cursor":"b"}"#, 1), (r#"{"cursor":"ü"}"#, 2)] {
         assert_eq!(offer.page(List::Tools, &request(params)).as_ref(), offer.lists[&List::Tools].get(page), "{params}");
     }
-    for params in [r#"{"cursor":"x"}"#, r#"{"cursor":null}"#, r#"{"cursor":1}"#, r#"{"cursor":"b","cursor":"b"}"#] {
+    for params in [r#"{"cursor":"x"}"#, r#"{"cursor":null}"#, r#"{"cursor":1}"#] {
         assert_eq!(offer.page(List::Tools, &request(params)), None, "only the server knows: {params}");
     }
     assert_eq!(offer.page(List::Prompts, &request("{}")), None);

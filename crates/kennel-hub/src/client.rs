@@ -46,6 +46,8 @@ struct Standing {
 
 /// How many tasks of a client are known at once.
 const MOST_TASKS: usize = 256;
+/// The longest id of a task of a client that is known; news of others are not passed on.
+const LONGEST_TASK: usize = 256;
 
 /// How a client introduced itself.
 #[derive(Debug, Clone)]
@@ -331,6 +333,9 @@ impl Client {
 
     /// Remembers a task that the client has made of a request of its server.
     pub(crate) fn note_task(&self, task: &str) {
+        if task.len() > LONGEST_TASK {
+            return;
+        }
         let tasks = &mut lock(&self.standing).tasks;
         if tasks.len() >= MOST_TASKS {
             tasks.pop_front();

@@ -86,7 +86,7 @@ impl Endpoint {
     pub fn call(&self, caller: &Caller, request: Message, mailbox: &Arc<Mailbox>) {
         match self {
             Self::Server(hub) => {
-                let introduction = Introduction::plain;
+                let introduction = |_: &Message| Introduction::plain();
                 if let Some((request, mailbox)) = screened(hub, Era::Legacy, introduction, request, mailbox) {
                     hub.call(caller, request, &mailbox);
                 }
@@ -101,9 +101,10 @@ impl Endpoint {
         match self {
             Self::Server(hub) => {
                 // What says nothing about its sender is refused by the hub.
-                let introduction =
-                    || Declaration::read(&request).map_or_else(|_| Introduction::plain(), |said| said.introduction());
-                match screened(hub, Era::Modern, introduction, request.clone(), mailbox) {
+                let introduction = |request: &Message| {
+                    Declaration::read(request).map_or_else(|_| Introduction::plain(), |said| said.introduction())
+                };
+                match screened(hub, Era::Modern, introduction, request, mailbox) {
                     Some((request, mailbox)) => hub.ask(caller, request, &mailbox),
                     None => Asked::nothing(),
                 }
@@ -147,13 +148,13 @@ impl Endpoint {
 fn screened(
     hub: &Hub,
     era: Era,
-    introduction: impl FnOnce() -> Introduction,
+    introduction: impl FnOnce(&Message) -> Introduction,
     request: Message,
     mailbox: &Arc<Mailbox>,
 ) -> Option<(Message, Arc<Mailbox>)> {
     match hub.front().way() {
         Way::Straight => Some((request, Arc::clone(mailbox))),
-        Way::Through(union) => union.screen(era, &introduction(), request, mailbox),
+        Way::Through(union) => union.screen(era, &introduction(&request), request, mailbox),
         Way::Closed => {
             if let Some(id) = request.id() {
                 front::refuse(id, mailbox);

@@ -92,7 +92,8 @@ async fn rules_hold_for_those_without_sessions() {
     let mailbox = || Mailbox::new(MailboxLimits::default());
     for tool in ["danger", "echo"] {
         let (modern, legacy) = (mailbox(), mailbox());
-        let _asked = endpoint.ask(&caller, with(request(1, "tools/call", &json!({})), &json!({ "name": tool })), &modern);
+        let _asked =
+            endpoint.ask(&caller, with(request(1, "tools/call", &json!({})), &json!({ "name": tool })), &modern);
         assert_eq!(answer(&modern).await["error"]["code"], -32602, "{tool}");
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool } });
         endpoint.call(&caller, parse(&call.to_string()), &legacy);

@@ -36,16 +36,15 @@ fn passed_on(bytes: &[u8]) -> Option<(Vec<u8>, Seen)> {
     Some((line.trim_ascii_end().to_vec(), seen))
 }
 
-/// Which of the names in the parameters decides for this method.
-fn deciding(seen: &Seen) -> [Option<Option<String>>; 3] {
-    let of = |methods: &[&str], value: &Option<String>| {
-        seen.method.as_deref().is_some_and(|method| methods.contains(&method)).then(|| value.clone())
+/// The name in the parameters that decides for this method, if one does.
+fn deciding(seen: &Seen) -> Option<&str> {
+    let named = match seen.method.as_deref()? {
+        "tools/call" | "prompts/get" => &seen.name,
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => &seen.uri,
+        "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" => &seen.task,
+        _ => return None,
     };
-    [
-        of(&["tools/call", "prompts/get"], &seen.name),
-        of(&["resources/read", "resources/subscribe", "resources/unsubscribe"], &seen.uri),
-        of(&["tasks/get", "tasks/result", "tasks/cancel", "tasks/update"], &seen.task),
-    ]
+    named.as_deref()
 }
 
 fn agrees(kennel: &Seen, reader: &Seen) -> bool {

@@ -5,8 +5,22 @@ use proptest::sample::select;
 
 /// Names by which is decided, and some by which nothing is.
 const NAMES: &[&str] = &[
-    "jsonrpc", "id", "method", "params", "result", "error", "name", "uri", "taskId", "arguments", "_meta", "progressToken",
-    "cursor", "x", "title", "Names",
+    "jsonrpc",
+    "id",
+    "method",
+    "params",
+    "result",
+    "error",
+    "name",
+    "uri",
+    "taskId",
+    "arguments",
+    "_meta",
+    "progressToken",
+    "cursor",
+    "x",
+    "title",
+    "Names",
 ];
 
 /// Another way to write a name, most of them so that some reader takes it for the same.
@@ -37,8 +51,16 @@ fn spelled(name: &'static str) -> impl Strategy<Value = String> {
 
 fn method() -> impl Strategy<Value = String> {
     const METHODS: &[&str] = &[
-        "tools/call", "tools/call", "tools/list", "prompts/get", "resources/read", "resources/subscribe", "tasks/get", "ping",
-        "acme/call", "notifications/progress",
+        "tools/call",
+        "tools/call",
+        "tools/list",
+        "prompts/get",
+        "resources/read",
+        "resources/subscribe",
+        "tasks/get",
+        "ping",
+        "acme/call",
+        "notifications/progress",
     ];
     prop_oneof![4 => select(METHODS).prop_map(str::to_owned), 1 => select(METHODS).prop_flat_map(spelled)]
         .prop_map(|method| format!("\"{}\"", method.replace('/', "\\/")))
@@ -46,9 +68,30 @@ fn method() -> impl Strategy<Value = String> {
 
 fn scalar() -> impl Strategy<Value = String> {
     const VALUES: &[&str] = &[
-        r#""echo""#, r#""danger""#, r#""d\u0061nger""#, r#""danger\u0000""#, r#""danger\ud800""#, r#""\ud83d\ude00""#, r#""ſ""#,
-        r#""""#, "1", "1.0", "1e0", "-0", "1e999", "123456789012345678901234567890", "0.1", "true", "null", r#""\/""#,
-        "\"\u{2028}\"", r#"["danger"]"#, "[]", "{}", r#"{"name":"danger","Name":"x"}"#, r#"{"a":{"a":{"a":[[[[1]]]]}}}"#,
+        r#""echo""#,
+        r#""danger""#,
+        r#""d\u0061nger""#,
+        r#""danger\u0000""#,
+        r#""danger\ud800""#,
+        r#""\ud83d\ude00""#,
+        r#""ſ""#,
+        r#""""#,
+        "1",
+        "1.0",
+        "1e0",
+        "-0",
+        "1e999",
+        "123456789012345678901234567890",
+        "0.1",
+        "true",
+        "null",
+        r#""\/""#,
+        "\"\u{2028}\"",
+        r#"["danger"]"#,
+        "[]",
+        "{}",
+        r#"{"name":"danger","Name":"x"}"#,
+        r#"{"a":{"a":{"a":[[[[1]]]]}}}"#,
     ];
     select(VALUES).prop_map(str::to_owned)
 }
