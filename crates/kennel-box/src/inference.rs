@@ -11,6 +11,9 @@
 
 use crate::environment::HostView;
 use crate::mounts::MountRules;
+use crate::planted::Written;
+use crate::spec::BoxSpec;
+use crate::toolchain;
 use kennel_jail::{Access, INNER_HOME, SYSTEM};
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -53,10 +56,10 @@ const OWN_DEVICES: [&str; 9] = [
     "/dev/zero",
 ];
 
-/// Finds the paths that a command names and that its box may be shown.
+/// Finds the paths that a command names and that its box, of the given spec, may be shown.
 #[must_use]
-pub fn infer(command: &[OsString], host: &HostView, rules: &MountRules) -> Inferred {
-    let mut inference = Inference { host, rules, found: Inferred::default() };
+pub fn infer(command: &[OsString], host: &HostView, rules: &MountRules, spec: &BoxSpec) -> Inferred {
+    let mut inference = Inference { host, rules, written: Written::by(spec), found: Inferred::default() };
     if let Some((program, args)) = command.split_first() {
         // A bare name is looked up on `PATH`, never in the working directory.
         if program.as_bytes().contains(&b'/') {
@@ -72,6 +75,7 @@ pub fn infer(command: &[OsString], host: &HostView, rules: &MountRules) -> Infer
 struct Inference<'a> {
     host: &'a HostView,
     rules: &'a MountRules,
+    written: Written,
     found: Inferred,
 }
 
@@ -102,6 +106,13 @@ impl Inference<'_> {
         let Ok(real) = path.canonicalize() else { return false };
         if SYSTEM.iter().any(|system| real.starts_with(system)) || OWN_DEVICES.iter().any(|own| path == Path::new(own))
         {
+            return true;
+        }
+        if let Some(planted) = self.written.planted(&path) {
+            // An interpreter is shown by every plan, and has nothing else beside it.
+            if !toolchain::is_own(&real, self.host, &self.written) {
+                self.refuse(plain(&path), planted.problem());
+            }
             return true;
         }
         // Without `..` a path says where it leads; with it, only the kernel knows.

@@ -67,7 +67,7 @@ impl Scene {
     fn infer(&self, cwd: &str, words: &str) -> (Vec<String>, Vec<String>) {
         let root = self.root.to_str().unwrap();
         let command = words.split('|').map(|word| OsString::from(word.replace('@', root))).collect::<Vec<_>>();
-        let found = infer(&command, &self.host(cwd), &self.rules());
+        let found = infer(&command, &self.host(cwd), &self.rules(), &BoxSpec::default());
         let short = |path: &Path| path.to_str().unwrap().replace(root, "@");
         (
             found.grants.iter().map(|path| short(path)).collect(),
@@ -147,7 +147,7 @@ fn only_what_is_under_an_allowed_root_is_inferred() {
     let scene = scene();
     let rules = MountRules::under_roots(&scene.root.join("home"), vec![scene.root.join("srv/bare")]);
     let words = ["python", "server.py", "../env/bin/serve"].map(OsString::from);
-    let found = infer(&words, &scene.host("srv/bare"), &rules);
+    let found = infer(&words, &scene.host("srv/bare"), &rules, &BoxSpec::default());
     assert_eq!(found.grants, [scene.root.join("srv/bare")]);
     assert_eq!(found.refused.len(), 1);
     assert!(found.refused[0].1.contains("allowed root"), "{:?}", found.refused);
@@ -208,7 +208,7 @@ proptest! {
         SCENE.with(|scene| {
             let root = scene.root.to_str().unwrap();
             let command = words.iter().map(|word| OsString::from(word.replace('@', root))).collect::<Vec<_>>();
-            let found = infer(&command, &scene.host(cwd), &scene.rules());
+            let found = infer(&command, &scene.host(cwd), &scene.rules(), &BoxSpec::default());
             for grant in &found.grants {
                 prop_assert!(grant.is_absolute());
                 prop_assert!(scene.rules().check(grant, Access::ReadOnly).is_ok(), "{}", grant.display());

@@ -138,6 +138,8 @@ pub(crate) struct Found {
 pub struct Way {
     /// The directories, free of symlinks, in which something on the way is looked up.
     pub directories: Vec<PathBuf>,
+    /// Those of them in which a symlink was followed.
+    pub links: Vec<PathBuf>,
     /// Where it leads, free of symlinks; nothing may be there.
     pub end: PathBuf,
 }
@@ -183,7 +185,7 @@ impl Way {
         };
         push(path, &mut rest);
         let (mut at, mut links) = (PathBuf::from("/"), 0);
-        let mut directories = Vec::new();
+        let (mut directories, mut followed) = (Vec::new(), Vec::new());
         while let Some(name) = rest.pop() {
             if name.as_bytes() == b".." {
                 at.pop();
@@ -196,6 +198,7 @@ impl Way {
             match steps.entry(next.clone()).or_insert_with(|| Step::look(&next)) {
                 Step::Link(target) if links < MOST_LINKS => {
                     links += 1;
+                    followed.push(at.clone());
                     if target.is_absolute() {
                         at = PathBuf::from("/");
                     }
@@ -204,11 +207,11 @@ impl Way {
                 Step::Link(_) | Step::There => at = next,
                 Step::Nothing => {
                     let end = rest.into_iter().rev().fold(next, |end, name| end.join(name));
-                    return Self { directories, end };
+                    return Self { directories, links: followed, end };
                 }
             }
         }
-        Self { directories, end: at }
+        Self { directories, links: followed, end: at }
     }
 }
 

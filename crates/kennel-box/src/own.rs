@@ -54,7 +54,7 @@ impl OwnThings {
         };
         let mut steps = Steps::new();
         let things = own.into_iter().map(|own| {
-            let Way { directories, end } = Way::follow_with(&own.path, &mut steps);
+            let Way { directories, end, .. } = Way::follow_with(&own.path, &mut steps);
             let directories = directories.iter().filter_map(|path| place(path)).collect();
             let found = mounts.look(&end);
             Thing {

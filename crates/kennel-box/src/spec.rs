@@ -8,6 +8,7 @@ use crate::places::{
     LEAST_SCRATCH, add_grant, check_not_in_system, check_scratch, check_target, is_plain, is_same_place,
 };
 use crate::plan::BoxPlan;
+use crate::planted::Written;
 use crate::profile::Profile;
 use crate::set_id;
 use crate::size::Size;
@@ -138,7 +139,8 @@ impl BoxSpec {
         let mut handles = Vec::new();
         let mut grants = Vec::new();
         let mut notices = Vec::new();
-        let toolchains = toolchain::find(host, programs);
+        let written = if self.engine == EngineKind::Host { Written::default() } else { Written::by(self) };
+        let toolchains = toolchain::find(host, programs, &written);
         for root in &toolchains.roots {
             // A toolchain that may not be shown is as good as not installed.
             if let Ok(checked) = rules.check(root, Access::ReadOnly) {
@@ -147,6 +149,7 @@ impl BoxSpec {
             }
         }
         for mount in self.all_mounts(values.mode) {
+            written.check(&mount.host_path)?;
             let access = mount.mode.into();
             let checked = rules.check(&mount.host_path, access)?;
             let target = match mount.mount_path {
@@ -162,6 +165,7 @@ impl BoxSpec {
             handles.push(checked);
         }
         let cwd = self.working_directory(host, &grants)?;
+        Written::note(self);
         Ok(BoxPlan {
             engine: self.engine,
             env: environment::build(self.engine, host, &toolchains, &self.env)?,

@@ -1,6 +1,7 @@
 //! The interpreters that a user has on `PATH` outside of the base system: pyenv, nvm, cargo, virtualenvs and the like.
 
 use crate::environment::HostView;
+use crate::planted::Written;
 use kennel_jail::SYSTEM;
 use std::ffi::OsString;
 use std::fs;
@@ -47,15 +48,15 @@ const MANAGERS: [Manager; 13] = [
 const INTERPRETERS: [&str; 10] = ["python3", "python", "node", "deno", "bun", "uv", "ruby", "java", "php", "perl"];
 
 /// Finds the toolchains on the host's `PATH`, and those that the given programs are links into.
-pub(crate) fn find(host: &HostView, programs: &[&Path]) -> Toolchains {
+pub(crate) fn find(host: &HostView, programs: &[&Path], written: &Written) -> Toolchains {
     let mut found = Toolchains::default();
     for directory in std::env::split_paths(&host.path).filter(|directory| directory.is_absolute()) {
-        if is_system(&directory) || found.add(&directory, host) {
+        if is_system(&directory) || found.add(&directory, host, written) {
             found.path.push(directory);
         }
     }
     for program in programs.iter().filter(|program| program.is_absolute()) {
-        found.add_target(program, host);
+        found.add_target(program, host, written);
     }
     found.roots.sort();
     found.roots.dedup();
@@ -67,7 +68,7 @@ pub(crate) fn find(host: &HostView, programs: &[&Path]) -> Toolchains {
 
 impl Toolchains {
     /// Adds what a directory of `PATH` belongs to; false where it holds no interpreter.
-    fn add(&mut self, directory: &Path, host: &HostView) -> bool {
+    fn add(&mut self, directory: &Path, host: &HostView, written: &Written) -> bool {
         let Ok(real) = fs::canonicalize(directory) else { return false };
         if is_system(&real) {
             return true;
@@ -83,7 +84,7 @@ impl Toolchains {
         }
         self.add_prefix(directory, host);
         for interpreter in interpreters {
-            self.add_target(&interpreter, host);
+            self.add_target(&interpreter, host, written);
         }
         true
     }
@@ -99,9 +100,12 @@ impl Toolchains {
     }
 
     /// Adds what an interpreter is a link to: a virtualenv's python lives elsewhere.
-    fn add_target(&mut self, interpreter: &Path, host: &HostView) {
+    fn add_target(&mut self, interpreter: &Path, host: &HostView, written: &Written) {
         let Ok(real) = fs::canonicalize(interpreter) else { return };
         if real == interpreter || is_system(&real) || self.roots.iter().any(|root| real.starts_with(root)) {
+            return;
+        }
+        if written.planted(interpreter).is_some() && !is_own(&real, host, written) {
             return;
         }
         match MANAGERS.iter().find(|manager| real.starts_with(host.home.join(manager.on_path))) {
@@ -154,6 +158,15 @@ const PREFIX_PARTS: [&str; 13] = [
 /// What lies beside them where there is nothing else.
 const BESIDE_PREFIX: [&str; 9] =
     [".gitignore", ".lock", "CACHEDIR.TAG", "CHANGELOG.md", "COPYING", "LICENSE", "NOTICE", "README.md", "man"];
+
+/// Whether a program, by its real path, belongs to an installation that holds nothing else, so that who chooses it shows
+/// no more than an interpreter; and whether no box can have made it look like one.
+pub(crate) fn is_own(program: &Path, host: &HostView, written: &Written) -> bool {
+    let managed = MANAGERS.iter().any(|manager| program.starts_with(host.home.join(manager.on_path)));
+    let prefix = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
+    let installed = || prefix.is_some_and(|prefix| is_prefix(prefix) && is_only_prefix(prefix));
+    !written.holds(program) && (managed || is_system(program) || installed())
+}
 
 /// Whether an interpreter is installed in a directory.
 fn is_prefix(directory: &Path) -> bool {

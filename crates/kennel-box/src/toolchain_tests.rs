@@ -16,7 +16,7 @@ fn home(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
 fn find_in(home: &Path, path: &[&str], programs: &[&Path]) -> Toolchains {
     let path = path.iter().map(|part| if part.starts_with('/') { PathBuf::from(part) } else { home.join(part) });
     let host = HostView { path: std::env::join_paths(path).unwrap(), home: home.into(), ..HostView::default() };
-    find(&host, programs)
+    find(&host, programs, &Written::default())
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::commands::fetching::fetched;
 use crate::commands::sandbox;
 use crate::commands::server::Ground;
 use crate::failure::Failure;
-use kennel_box::{BoxPlan, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, infer};
-use kennel_config::{ResolvedLaunch, ResolvedProcess, Sources};
+use kennel_box::{BoxPlan, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, infer, note_written};
+use kennel_config::{ResolvedLaunch, ResolvedProcess, Sources, SystemSources};
 use kennel_exec::{Attachment, StartRequest};
 use kennel_packages::{Hint, InstallContext, InstallError, InstallProgress, Installed, PackageCommand, Refresh, Store};
 use kennel_supervisor::{BoxLauncher, LaunchFailure, LaunchFuture, LaunchSteps, Launcher, Permanence, Phase};
@@ -75,6 +75,9 @@ impl ServerLauncher {
         ground: &Ground,
         install_budget: Duration,
     ) -> Self {
+        // Servers start when they are called: the first of them must not find links of one that ran in an earlier Kennel.
+        let written = definition.server.written_paths(&definition.directory, &SystemSources::default());
+        note_written(written.iter().map(PathBuf::as_path));
         Self {
             definition: Arc::new(definition),
             attachment,
@@ -219,7 +222,7 @@ impl ServerLauncher {
         spec.mounts.extend(run.reads.iter().cloned().map(sandbox::read_only));
         if process.infer {
             let words: Vec<OsString> = [&run.program].into_iter().chain(&run.args).cloned().collect();
-            let inferred = infer(&words, &host, &rules);
+            let inferred = infer(&words, &host, &rules, &spec);
             for (path, why) in inferred.refused {
                 let text = format!("{} is named in the command but not granted: {why}", path.display());
                 self.console.say("not_granted", &text, json!({ "path": path }));

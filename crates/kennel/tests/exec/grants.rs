@@ -228,3 +228,22 @@ fn a_project_on_the_path_shows_only_its_programs() {
         assert_eq!(ran.out(), "mine\n.\n..\nbin\n", "{caller:?}: {}", ran.err());
     }
 }
+
+#[test]
+fn a_link_that_an_earlier_box_has_put_into_a_grant_is_not_followed() {
+    for caller in callers() {
+        let ground = Ground::new(caller);
+        for name in ["work/project", "work/project/docs", "work/private"] {
+            ground.make_directory(name);
+        }
+        ground.make_file("work/private/diary", "private\n", 0o644);
+        let (project, private) = (ground.text("work/project"), ground.text("work/private"));
+        let flags = ["--write", "project", "--read", "project/docs"];
+        ground.sh(&flags, "true").fine();
+        let plant = format!("rmdir {project}/docs && ln -s {private} {project}/docs");
+        ground.sh(&["--write", "project"], &plant).fine();
+        let ran = ground.sh(&flags, &format!("cat {private}/diary {project}/docs/diary"));
+        assert_eq!((ran.code, ran.out().as_str()), (Some(125), ""), "{caller:?}: {ran:?}");
+        assert!(ran.err().contains("a box may have put it there"), "{caller:?}: {ran:?}");
+    }
+}

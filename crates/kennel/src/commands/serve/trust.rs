@@ -38,7 +38,7 @@ pub(super) fn distrust(file: &Path, belongings: &Belongings, current: &Config) -
 
 /// The first thing on the way to a file that another user can write or replace.
 fn writable_by_others(file: &Path) -> Option<PathBuf> {
-    let Way { directories, end } = Way::follow(file);
+    let Way { directories, end, .. } = Way::follow(file);
     let all = directories.into_iter().chain([end]);
     let users = Users::current();
     all.into_iter().find(|path| path.symlink_metadata().is_ok_and(|found| users.others_can_write(&found)))
