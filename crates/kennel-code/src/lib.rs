@@ -8,6 +8,9 @@ pub mod cell;
 pub mod channel;
 pub mod docs;
 pub mod engine;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod lazy;
 pub mod notebook;
 pub mod output;

@@ -26,6 +26,9 @@ mod config;
 mod defaults;
 mod fields;
 mod foreign;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 mod keys;
 mod name;

@@ -43,6 +43,9 @@ mod driver;
 mod error;
 mod event;
 mod executor;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod ids;
 mod limits;
 mod lines;

@@ -59,6 +59,9 @@ mod dispatch;
 mod encoded;
 mod event;
 mod feed;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 mod guarded;
 mod headers;

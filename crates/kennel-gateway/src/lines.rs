@@ -26,6 +26,24 @@ impl<R: AsyncRead + Unpin + Send> LineInlet<R> {
         Self { input, limit, held: BytesMut::new(), searched: 0, skipping: false, ended: false }
     }
 
+    /// Takes the pieces of a stream to its end, and says how much was held at most between two.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn fed(mut self, pieces: &[&[u8]], mut heard: impl FnMut(Received)) -> usize {
+        let mut most = 0;
+        for piece in pieces {
+            self.held.extend_from_slice(piece);
+            while let Some(received) = self.take() {
+                heard(received);
+            }
+            most = most.max(self.held.len());
+        }
+        self.ended = true;
+        while let Some(received) = self.take() {
+            heard(received);
+        }
+        most
+    }
+
     /// The next line that is held, if there is a whole one.
     fn take(&mut self) -> Option<Received> {
         loop {

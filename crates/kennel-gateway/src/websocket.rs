@@ -112,6 +112,15 @@ fn lists(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(wanted))
 }
 
+/// How frames are read and written.
+pub(crate) fn config(limits: &Limits) -> WebSocketConfig {
+    WebSocketConfig::default()
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER)
+        .max_message_size(Some(limits.message_bytes))
+        .max_frame_size(Some(limits.message_bytes))
+}
+
 async fn serve(
     upgraded: Upgraded,
     endpoint: Endpoint,
@@ -121,12 +130,7 @@ async fn serve(
     (meter, closing): (&Arc<Meter>, &CancellationToken),
 ) {
     meter.whole(Reading::Messages);
-    let config = WebSocketConfig::default()
-        .read_buffer_size(BUFFER)
-        .write_buffer_size(BUFFER)
-        .max_message_size(Some(limits.message_bytes))
-        .max_frame_size(Some(limits.message_bytes));
-    let socket = Socket::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+    let socket = Socket::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config(limits))).await;
     let (sink, stream) = socket.split();
     let heard = Arc::new(AtomicBool::new(true));
     let inlet = SocketInlet { stream, heard: Arc::clone(&heard), meter: Arc::clone(meter) };

@@ -55,6 +55,9 @@ mod fault;
 mod filter;
 mod forward;
 mod front;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod hub;
 mod level;
 mod listens;

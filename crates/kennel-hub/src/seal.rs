@@ -103,7 +103,7 @@ impl Sealer {
 }
 
 impl Ticket {
-    fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = self.expires.to_be_bytes().to_vec();
         bytes.extend_from_slice(&self.holder.0);
         bytes.extend_from_slice(&self.request.0);
@@ -116,7 +116,7 @@ impl Ticket {
         bytes
     }
 
-    fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (expires, rest) = bytes.split_first_chunk()?;
         let (holder, rest) = rest.split_first_chunk()?;
         let (request, rest) = rest.split_first_chunk()?;

@@ -16,6 +16,9 @@
 mod command;
 mod error;
 mod flags;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod installed;
 mod manifest;
 mod npm;

@@ -130,8 +130,13 @@ pub(crate) fn programs(tree: &Path, package: &str) -> Result<BTreeMap<String, Pa
     let directory = Path::new("node_modules").join(package);
     let path = directory.join("package.json");
     let text = read_inside(tree, &path, LARGEST_LOCK).map_err(InstallError::file("read", tree.join(&path)))?;
-    let description: Description = serde_json::from_slice(&text)
-        .map_err(|error| InstallError::Broken { path: tree.join(&path), problem: error.to_string() })?;
+    described(package, &text)
+        .map_err(|error| InstallError::Broken { path: tree.join(&path), problem: error.to_string() })
+}
+
+fn described(package: &str, text: &[u8]) -> serde_json::Result<BTreeMap<String, PathBuf>> {
+    let directory = Path::new("node_modules").join(package);
+    let description: Description = serde_json::from_slice(text)?;
     let own_name = package.rsplit('/').next().unwrap_or(package);
     let named = match description.bin {
         None => BTreeMap::new(),
@@ -139,6 +144,18 @@ pub(crate) fn programs(tree: &Path, package: &str) -> Result<BTreeMap<String, Pa
         Some(Bin::Many(named)) => named,
     };
     Ok(named.into_iter().map(|(name, file)| (name, directory.join(file))).collect())
+}
+
+/// The packages that the text of a lock names.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn lock_packages(text: &[u8]) -> Option<Vec<PinnedPackage>> {
+    serde_json::from_slice(text).ok().map(pinned)
+}
+
+/// The programs that the text of a `package.json` names.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn described_programs(package: &str, text: &[u8]) -> Option<BTreeMap<String, PathBuf>> {
+    described(package, text).ok()
 }
 
 #[cfg(test)]

@@ -183,8 +183,11 @@ struct Metadata {
 fn reported(work: &Path) -> Result<Vec<PinnedPackage>, InstallError> {
     let path = work.join(REPORT);
     let text = read_inside(work, Path::new(REPORT), LARGEST).map_err(InstallError::file("read", &path))?;
-    let report: Report =
-        serde_json::from_slice(&text).map_err(|error| InstallError::Broken { path, problem: error.to_string() })?;
+    packages_of(&text).map_err(|error| InstallError::Broken { path, problem: error.to_string() })
+}
+
+fn packages_of(report: &[u8]) -> serde_json::Result<Vec<PinnedPackage>> {
+    let report: Report = serde_json::from_slice(report)?;
     let mut packages = Vec::new();
     for package in report.install {
         let digest = package.download_info.pointer("/archive_info/hashes/sha256").and_then(|digest| digest.as_str());
@@ -204,17 +207,22 @@ fn found(tree: &Path) -> Result<Vec<PinnedPackage>, InstallError> {
     for directory in descriptions(tree)? {
         let text = read_inside(tree, &directory.join("METADATA"), LARGEST)
             .map_err(InstallError::file("read", tree.join(&directory)))?;
-        let text = String::from_utf8_lossy(&text);
-        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
         let record = read_inside(tree, &directory.join("RECORD"), LARGEST).unwrap_or_default();
-        packages.push(PinnedPackage {
-            name: normal(field("Name:")),
-            version: field("Version:").to_owned(),
-            integrity: format!("record-sha256:{}", hex(&Sha256::digest(&record))),
-        });
+        packages.push(described(&text, &record));
     }
     packages.sort();
     Ok(packages)
+}
+
+/// The package that its `METADATA` and `RECORD` describe.
+pub(crate) fn described(metadata: &[u8], record: &[u8]) -> PinnedPackage {
+    let text = String::from_utf8_lossy(metadata);
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+    PinnedPackage {
+        name: normal(field("Name:")),
+        version: field("Version:").to_owned(),
+        integrity: format!("record-sha256:{}", hex(&Sha256::digest(record))),
+    }
 }
 
 /// The directories in which packages of a virtualenv describe themselves, as places in the install.
@@ -249,7 +257,12 @@ pub(crate) fn offered(tree: &Path, package: &str) -> Vec<String> {
         return Vec::new();
     };
     let record = read_inside(tree, &directory.join("RECORD"), LARGEST).unwrap_or_default();
-    let record = String::from_utf8_lossy(&record);
+    recorded_programs(&record)
+}
+
+/// The programs that the text of a `RECORD` lists.
+pub(crate) fn recorded_programs(record: &[u8]) -> Vec<String> {
+    let record = String::from_utf8_lossy(record);
     let mut programs = record
         .lines()
         .filter_map(|line| line.strip_prefix("../../../bin/")?.split(',').next())
@@ -257,4 +270,10 @@ pub(crate) fn offered(tree: &Path, package: &str) -> Vec<String> {
         .collect::<Vec<_>>();
     programs.sort();
     programs
+}
+
+/// The packages that the text of pip's report names.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn report_packages(text: &[u8]) -> Option<Vec<PinnedPackage>> {
+    packages_of(text).ok()
 }

@@ -5,12 +5,14 @@
 //! making targets, starting boxes and asserting is left to the tests that use this crate.
 //! Also owns the MCP server that tests and benches run, the program `kennel-fixture`, and a
 //! client for servers over stdio ([`StdioClient`]), and the check of messages against the
-//! protocol's schemas ([`Schema`]), and the harness of tests that make boxes ([`run_tests`]).
+//! protocol's schemas ([`Schema`]), the harness of tests that make boxes ([`run_tests`]), and the replay of
+//! fuzzing corpora ([`replay_corpus`]).
 
 #![forbid(unsafe_code)]
 
 mod attempt;
 mod client;
+mod corpus;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod harness;
@@ -21,6 +23,7 @@ mod table;
 
 pub use attempt::{Argument, Attempt, Caller, Condition, HostExpectation, Setting, Sysctl};
 pub use client::{ClientError, StdioClient};
+pub use corpus::replay_corpus;
 pub use harness::{Test, run_tests};
 pub use programs::program;
 pub use report::{Outcome, Report, ReportError};

@@ -34,6 +34,9 @@ mod error;
 mod events;
 mod exchange;
 mod fault;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod launcher;
 mod limits;
 mod listening;

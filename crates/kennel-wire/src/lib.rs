@@ -34,6 +34,9 @@ mod envelope;
 mod error;
 mod fields;
 mod frame;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod id;
 mod line;
 mod message;

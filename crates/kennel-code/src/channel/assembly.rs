@@ -105,9 +105,22 @@ impl Assembly {
     }
 
     /// The bytes held of a message that is under way.
-    #[cfg(test)]
-    fn held(&self) -> usize {
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn held(&self) -> usize {
         self.partial.as_ref().map_or(0, |partial| partial.body.capacity())
+    }
+
+    /// Whether a message is under way.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn is_waiting(&self) -> bool {
+        self.partial.is_some()
+    }
+
+    /// How many packets and messages were not taken.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn counted(&self) -> u64 {
+        let Dropped { unknown, foreign, malformed, stale, too_large, unfinished } = self.dropped;
+        unknown + foreign + malformed + stale + too_large + unfinished
     }
 }
 

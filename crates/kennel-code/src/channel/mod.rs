@@ -4,6 +4,8 @@
 //! expects and comes from the process that has spoken first; all else is dropped and counted.
 
 mod assembly;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod known;
 mod packet;
 mod receiver;

@@ -6,6 +6,8 @@
 
 mod actor;
 mod asks;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod handle;
 mod host;
 mod live;

@@ -18,6 +18,9 @@ mod search;
 mod session;
 mod shelf;
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use pages::cursor_again;
+
 pub use member::{MemberSettings, Naming};
 pub use offered::{OfferedServer, OfferedTool};
 pub use presentation::{AsTheyAre, Presentation, Presented};

@@ -39,6 +39,14 @@ impl Place {
     }
 }
 
+/// A cursor as it is written again after it was read, and the same once more.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn cursor_again(text: &str) -> Option<(String, String)> {
+    let cursor = Place::read(text)?.cursor();
+    let again = Place::read(&cursor)?.cursor();
+    Some((cursor, again))
+}
+
 impl Union {
     /// Answers a request for a page, when what there is to know is known.
     pub(crate) fn page(

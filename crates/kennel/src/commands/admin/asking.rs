@@ -51,7 +51,7 @@ impl Gateway {
         if line.is_empty() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended"));
         }
-        Ok(serde_json::from_slice(&line)?)
+        Ok(Reply::read(&line)?)
     }
 
     fn broken(&self, source: &io::Error) -> Failure {

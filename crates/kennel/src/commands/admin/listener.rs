@@ -83,12 +83,9 @@ impl Desk {
         let mut line = Vec::new();
         let request = timeout(REQUEST_TIME, (&mut reading).take(LONGEST_REQUEST).read_until(b'\n', &mut line)).await;
         request??;
-        let request: Request = match serde_json::from_slice(&line) {
+        let request = match Request::read(&line) {
             Ok(request) => request,
-            Err(error) => {
-                let text = format!("this Kennel does not understand the request ({error}); are both of one version?");
-                return say(&mut writing, &Reply::Failed(text)).await;
-            }
+            Err(text) => return say(&mut writing, &Reply::Failed(text)).await,
         };
         let follows = matches!(request, Request::Logs { follow: true, .. } | Request::Events { follow: true });
         let serving = async {

@@ -1,0 +1,4 @@
+//! See `kennel_code::fuzzing`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kennel_code::fuzzing::definitions(data));
