@@ -14,6 +14,7 @@ pub mod fuzzing;
 mod lazy;
 pub mod notebook;
 pub mod output;
+mod owner;
 pub mod pool;
 pub mod results;
 mod server;
@@ -22,7 +23,8 @@ mod sync;
 mod toolbox;
 
 pub use lazy::EngineToCome;
+pub use owner::{Holder, Owner};
 pub use pool::{Pool, PoolSettings};
 pub use server::{CodeLauncher, CodeMode, CodeSettings};
 pub use settings::{NotebookLimits, OutputLimits, RegistryLimits, ResultLimits, Settings};
-pub use toolbox::Approval;
+pub use toolbox::{Approval, Policy};

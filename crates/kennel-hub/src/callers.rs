@@ -212,7 +212,10 @@ impl Hub {
         // Whatever belongs to no request has nobody to go to.
         let unsolicited = Mailbox::new(MailboxLimits::default());
         unsolicited.close();
-        let open = || self.begin(caller.principal(), introduction(), Arc::clone(&unsolicited));
+        let open = || {
+            let introduction = Introduction { is_stateless: caller.connection.is_none(), ..introduction() };
+            self.begin(caller.principal(), introduction, Arc::clone(&unsolicited))
+        };
         let session = match open() {
             Err(fault) if fault.is_saturation() => {
                 let oldest = lock(&core.pool).callers.take_oldest();

@@ -64,6 +64,8 @@ pub(crate) struct Introduction {
     pub(crate) capabilities: Capabilities,
     /// Whether it takes a task for an answer (the extension of 2026-07-28).
     pub(crate) takes_tasks: bool,
+    /// Whether it has neither a session nor a connection of its own, so that it may be several.
+    pub(crate) is_stateless: bool,
 }
 
 /// What a client can be asked.
@@ -116,6 +118,7 @@ impl Introduction {
             version: version.parse().ok(),
             capabilities: Capabilities::of(&capabilities),
             takes_tasks: false,
+            is_stateless: false,
             declared: declared(info, capabilities),
         })
     }
@@ -140,6 +143,7 @@ impl Introduction {
             version: Some(ProtocolVersion::LATEST_LEGACY),
             capabilities: Capabilities::of(&capabilities),
             takes_tasks: takes_tasks(&capabilities),
+            is_stateless: false,
             declared: declared(info, capabilities),
         }
     }

@@ -139,6 +139,7 @@ impl Exchange {
                 legacy: introduction.params.clone(),
                 modern: introduction.meta(),
                 owner: owner.map(|owner| Arc::clone(owner.name())),
+                is_stateless: introduction.is_stateless,
             },
             exchange.plan,
             Arc::clone(&core.launcher),

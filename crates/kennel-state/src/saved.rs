@@ -9,7 +9,9 @@ use std::time::SystemTime;
 pub struct SavedTool {
     /// Whose it is.
     pub owner: String,
-    /// Its name; one owner has no two of the same.
+    /// The view that it was saved in; empty for all servers.
+    pub view: String,
+    /// Its name; one owner has no two of the same in one view.
     pub name: String,
     /// What it is for.
     pub description: String,
@@ -19,7 +21,7 @@ pub struct SavedTool {
     pub saved: SystemTime,
 }
 
-/// How much one owner may keep.
+/// How much one owner may keep in one view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SavedLimits {
     /// How many tools.
@@ -33,7 +35,7 @@ pub struct SavedLimits {
 pub enum Kept {
     /// It is there, instead of one of the same name if there was one.
     Yes,
-    /// Its owner has as many as may be.
+    /// Its owner has as many in this view as may be.
     TooMany,
     /// Its owner's would be larger than they may be.
     TooLarge,
@@ -44,8 +46,8 @@ pub(crate) fn put(connection: &Connection, tool: &SavedTool, limits: SavedLimits
     let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let others = transaction.query_row(
         "SELECT count(*), coalesce(sum(octet_length(source) + octet_length(description)), 0)
-         FROM saved_tools WHERE owner = ?1 AND name != ?2",
-        [&tool.owner, &tool.name],
+         FROM saved_tools WHERE owner = ?1 AND view = ?2 AND name != ?3",
+        [&tool.owner, &tool.view, &tool.name],
         |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)),
     )?;
     if others.0 >= limits.count {
@@ -56,33 +58,36 @@ pub(crate) fn put(connection: &Connection, tool: &SavedTool, limits: SavedLimits
         return Ok(Kept::TooLarge);
     }
     transaction.execute(
-        "INSERT OR REPLACE INTO saved_tools (owner, name, description, source, saved) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![tool.owner, tool.name, tool.description, tool.source, to_millis(tool.saved)],
+        "INSERT OR REPLACE INTO saved_tools (owner, view, name, description, source, saved)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![tool.owner, tool.view, tool.name, tool.description, tool.source, to_millis(tool.saved)],
     )?;
     transaction.commit()?;
     Ok(Kept::Yes)
 }
 
-/// The tools of an owner, or of all, by their names.
-pub(crate) fn all(connection: &Connection, owner: Option<&str>) -> rusqlite::Result<Vec<SavedTool>> {
+/// The tools of an owner in one view, or in all, by views and names.
+pub(crate) fn all(connection: &Connection, owner: &str, view: Option<&str>) -> rusqlite::Result<Vec<SavedTool>> {
     let mut statement = connection.prepare(
-        "SELECT owner, name, description, source, saved FROM saved_tools WHERE ?1 IS NULL OR owner = ?1
-         ORDER BY owner, name",
+        "SELECT owner, view, name, description, source, saved FROM saved_tools
+         WHERE owner = ?1 AND (?2 IS NULL OR view = ?2) ORDER BY view, name",
     )?;
-    statement.query_map([owner], read)?.collect()
+    statement.query_map(params![owner, view], read)?.collect()
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<SavedTool> {
     Ok(SavedTool {
         owner: row.get(0)?,
-        name: row.get(1)?,
-        description: row.get(2)?,
-        source: row.get(3)?,
-        saved: from_millis(row.get(4)?),
+        view: row.get(1)?,
+        name: row.get(2)?,
+        description: row.get(3)?,
+        source: row.get(4)?,
+        saved: from_millis(row.get(5)?),
     })
 }
 
 /// Forgets a tool, and says whether it was there.
-pub(crate) fn remove(connection: &Connection, owner: &str, name: &str) -> rusqlite::Result<bool> {
-    Ok(connection.execute("DELETE FROM saved_tools WHERE owner = ?1 AND name = ?2", [owner, name])? > 0)
+pub(crate) fn remove(connection: &Connection, owner: &str, view: &str, name: &str) -> rusqlite::Result<bool> {
+    let delete = "DELETE FROM saved_tools WHERE owner = ?1 AND view = ?2 AND name = ?3";
+    Ok(connection.execute(delete, [owner, view, name])? > 0)
 }

@@ -80,6 +80,21 @@ const STEPS: &[&str] = &[
         value BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
     UPDATE audit SET arguments_hash = NULL WHERE arguments_hash IS NOT NULL;",
+    // 5: saved tools by view. From which view those before came is not known: they stay where all servers are, and no
+    // view that allows less gets them.
+    "ALTER TABLE saved_tools RENAME TO saved_tools_of_all;
+    CREATE TABLE saved_tools (
+        owner TEXT NOT NULL,
+        view TEXT NOT NULL,
+        name TEXT NOT NULL,
+        description TEXT NOT NULL,
+        source TEXT NOT NULL,
+        saved INTEGER NOT NULL,
+        PRIMARY KEY (owner, view, name)
+    ) STRICT;
+    INSERT INTO saved_tools (owner, view, name, description, source, saved)
+        SELECT owner, '', name, description, source, saved FROM saved_tools_of_all;
+    DROP TABLE saved_tools_of_all;",
 ];
 
 /// The version that this Kennel writes.

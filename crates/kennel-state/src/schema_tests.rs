@@ -34,9 +34,21 @@ fn a_step_that_fails_leaves_nothing_of_itself() {
     assert_eq!(version(&connection).unwrap(), 1);
 }
 
+#[test]
+fn tools_that_were_saved_before_views_counted_stay_where_all_servers_are() {
+    let mut old = Connection::open_in_memory().unwrap();
+    update_to(&mut old, &STEPS[..3]).unwrap();
+    old.execute("INSERT INTO saved_tools VALUES ('ann', 'f', 'what for', 'def f(): pass', 7)", []).unwrap();
+    update(&mut old).unwrap();
+    let in_view = |view| crate::saved::all(&old, "ann", Some(view)).unwrap();
+    let [tool] = &in_view("")[..] else { panic!("{:?}", in_view("")) };
+    assert_eq!((tool.name.as_str(), tool.source.as_str()), ("f", "def f(): pass"));
+    assert_eq!(in_view("v"), []);
+}
+
 /// Files have been through these steps, so they stay as they are: add a step instead.
 #[test]
 fn released_steps_are_not_changed() {
     let prints: Vec<_> = STEPS.iter().map(|step| crate::sessions::hexadecimal(&Sha256::digest(step)[..4])).collect();
-    assert_eq!(prints, ["39d4a357", "335cba99", "1b22f841", "2086f5bb"]);
+    assert_eq!(prints, ["39d4a357", "335cba99", "1b22f841", "2086f5bb", "ecc7aa62"]);
 }

@@ -123,16 +123,16 @@ impl Store {
         self.read(move |connection| saved::put(connection, &tool, limits))
     }
 
-    /// The saved tools of an owner, or of all, by their names.
-    pub fn saved_tools(&self, owner: Option<&str>) -> Answer<Vec<SavedTool>> {
-        let owner = owner.map(ToOwned::to_owned);
-        self.read(move |connection| saved::all(connection, owner.as_deref()))
+    /// The saved tools of an owner in one view, or in all, by views and names.
+    pub fn saved_tools(&self, owner: &str, view: Option<&str>) -> Answer<Vec<SavedTool>> {
+        let (owner, view) = (owner.to_owned(), view.map(ToOwned::to_owned));
+        self.read(move |connection| saved::all(connection, &owner, view.as_deref()))
     }
 
     /// Forgets a saved tool, and says whether it was there.
-    pub fn remove_tool(&self, owner: &str, name: &str) -> Answer<bool> {
-        let (owner, name) = (owner.to_owned(), name.to_owned());
-        self.read(move |connection| saved::remove(connection, &owner, &name))
+    pub fn remove_tool(&self, owner: &str, view: &str, name: &str) -> Answer<bool> {
+        let (owner, view, name) = (owner.to_owned(), view.to_owned(), name.to_owned());
+        self.read(move |connection| saved::remove(connection, &owner, &view, &name))
     }
 
     /// Adds a call to the audit log, unless too many wait to be written: then it is dropped and counted.

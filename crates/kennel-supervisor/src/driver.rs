@@ -205,8 +205,8 @@ impl<R: Receiver> Driver<R> {
         match effect {
             Effect::Start(generation) => {
                 let (launcher, stage) = (Arc::clone(&self.launcher), self.stage.clone());
-                let owner = self.introduction.owner.clone();
-                self.start = Some(Start::begin(generation, launcher, stage, Arc::clone(&self.shared), owner));
+                let shared = Arc::clone(&self.shared);
+                self.start = Some(Start::begin(generation, launcher, stage, shared, &self.introduction));
             }
             Effect::Stop => self.stop(),
             Effect::Probe => {

@@ -13,6 +13,9 @@ pub struct Introduction {
     pub modern: RawJson,
     /// Whom the process serves, where it serves one user only. It is told to the launcher, not to the process.
     pub owner: Option<Arc<str>>,
+    /// Whether the process serves clients without sessions or connections of their own, so that several of them, which
+    /// cannot be told apart, may speak to it. It is told to the launcher, not to the process.
+    pub is_stateless: bool,
 }
 
 /// In which era the processes of an instance are opened.

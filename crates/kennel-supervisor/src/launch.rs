@@ -34,6 +34,11 @@ pub trait LaunchSteps: Send + Sync {
         None
     }
 
+    /// Whether several clients that cannot be told apart may speak to the process.
+    fn is_stateless(&self) -> bool {
+        false
+    }
+
     /// Fires when the start is no longer wanted.
     fn cancelled(&self) -> &CancellationToken;
 }

@@ -1,6 +1,7 @@
 //! A start that is under way: its turn on the stage, the launch, and calling it off.
 
 use crate::failure::Permanence;
+use crate::introduction::Introduction;
 use crate::launch::{LaunchFailure, LaunchSteps, Launched, Launcher};
 use crate::phase::{Generation, Phase};
 use crate::shared::Shared;
@@ -45,6 +46,7 @@ struct Steps {
     notes: Mutex<VecDeque<Note>>,
     shared: Arc<Shared>,
     owner: Option<Arc<str>>,
+    is_stateless: bool,
     cancelled: CancellationToken,
 }
 
@@ -54,10 +56,11 @@ impl Start {
         launcher: Arc<dyn Launcher>,
         stage: Stage,
         shared: Arc<Shared>,
-        owner: Option<Arc<str>>,
+        introduction: &Introduction,
     ) -> Self {
         let cancelled = CancellationToken::new();
-        let steps = Arc::new(Steps { notes: Mutex::default(), shared, owner, cancelled });
+        let (owner, is_stateless) = (introduction.owner.clone(), introduction.is_stateless);
+        let steps = Arc::new(Steps { notes: Mutex::default(), shared, owner, is_stateless, cancelled });
         let told = Arc::clone(&steps);
         let future = async move {
             let turn = tokio::select! {
@@ -133,6 +136,10 @@ impl LaunchSteps for Steps {
 
     fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.is_stateless
     }
 
     fn cancelled(&self) -> &CancellationToken {

@@ -21,6 +21,7 @@ impl Talk {
             legacy: RawJson::parse("{\"z\":1,\n\"a\":1.0}").unwrap(),
             modern: RawJson::parse("{\"y\":1,\n\"b\":1.0}").unwrap(),
             owner: None,
+            is_stateless: false,
         };
         let mut opening = Opening::new(era, &introduction, Arc::new(settings));
         let steps = opening.begin();

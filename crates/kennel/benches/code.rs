@@ -8,7 +8,7 @@ use kennel_code::cell::CellRequest;
 use kennel_code::engine::{CodeEngine, NativePython, NativePythonSettings, Source};
 use kennel_code::notebook::{Ask, AskError, CellContext, Host, HostFuture, Registry, RegistryParts};
 use kennel_code::results::Results;
-use kennel_code::{Pool, PoolSettings, RegistryLimits, Settings};
+use kennel_code::{Holder, Owner, Pool, PoolSettings, RegistryLimits, Settings};
 use serde_json::value::RawValue;
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -118,7 +118,8 @@ impl Bench {
             r#"{"t":"servers","servers":[{"name":"one","alias":"one","tools":[{"name":"echo","python":"echo"}]}]}"#;
         let catalog = kennel_code::cell::Versioned { version: 1, message: servers.into() };
         let request = CellRequest { catalog: Some(catalog), ..CellRequest::new(code, host) };
-        let result = self.registry.run("bench", notebook, request)?.finished().await;
+        let holder = Holder::stateless(Owner::new("bench", None));
+        let result = self.registry.run(&holder, notebook, request)?.finished().await;
         match result.error {
             None => Ok(result.value),
             Some(error) => Err(format!("{}: {}", error.kind, error.message).into()),

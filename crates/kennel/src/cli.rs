@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub(crate) use clients::{
     Add, ClientCommand, Connect, Consent, Export, Import, Install, OwnFile, RecordsFlag, Remove, TransportName,
 };
-pub(crate) use code::{Code, SavedCommand};
+pub(crate) use code::{Code, SavedCommand, SavedPlace};
 pub(crate) use gateways::{Accepted, ConfigCommand, Control, Events, GatewayFlags, Inspect, Logs, Ps, Reload, Serve};
 
 /// Run MCP servers and other programs that nobody has reason to trust, each alone in its own box.

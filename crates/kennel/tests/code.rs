@@ -1,6 +1,8 @@
 //! Code mode as clients meet it: the official client runs cells that call real servers.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[path = "code/borders.rs"]
+mod borders;
 #[path = "code/cells.rs"]
 mod cells;
 #[path = "code/client.rs"]

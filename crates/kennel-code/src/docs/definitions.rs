@@ -1,5 +1,9 @@
 //! The tools of code mode as clients are told of them. Every word is read by a model in every session.
 
+use crate::settings::NotebookLimits;
+use serde_json::Value;
+use std::time::Duration;
+
 /// The name of the tool that runs a cell.
 pub const RUN_PYTHON: &str = "run_python";
 
@@ -12,8 +16,8 @@ pub const SEARCH_TOOLS: &str = "search_tools";
 /// The name of the tool that shows how tools are called.
 pub const DESCRIBE_TOOLS: &str = "describe_tools";
 
-/// The definition of [`RUN_PYTHON`], as JSON.
-pub const RUN_PYTHON_DEFINITION: &str = concat!(
+/// The definition of [`RUN_PYTHON`], as JSON, without the limits of its times.
+const RUN_PYTHON_DEFINITION: &str = concat!(
     r#"{"name":"run_python","title":"Run Python","description":"Runs a cell in a persistent Python notebook without network. "#,
     r#"Tools of all servers are async functions: `await mcp_SERVER.TOOL(...)`; find them with search_tools. "#,
     r#"Results are plain Python objects; several calls at once: asyncio.gather. "#,
@@ -21,25 +25,26 @@ pub const RUN_PYTHON_DEFINITION: &str = concat!(
     r#""inputSchema":{"type":"object","properties":{"#,
     r#""code":{"type":"string","description":"Top-level await works; variables stay for later cells"},"#,
     r#""servers":{"type":"array","items":{"type":"string"},"description":"The only servers this cell may call"},"#,
-    r#""timeout":{"type":"number","maximum":120,"default":30,"description":"Seconds"},"#,
-    r#""session":{"type":"string","description":"Another notebook, by any name"},"#,
+    r#""timeout":{"type":"number","description":"Seconds"},"#,
+    r#""session":{"type":"string","description":"Another notebook, by any name. Without sessions of MCP each cell has a new one, "#,
+    r#"unless it is named; the result says its name"},"#,
     r#""format":{"type":"string","enum":["compact","json","toon"],"default":"compact"}},"required":["code"]},"#,
     r#""annotations":{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}}"#
 );
 
-/// The definition of [`WAIT_PYTHON`], as JSON.
-pub const WAIT_PYTHON_DEFINITION: &str = concat!(
+/// The definition of [`WAIT_PYTHON`], as JSON, without the limits of its times.
+const WAIT_PYTHON_DEFINITION: &str = concat!(
     r#"{"name":"wait_python","title":"Wait for Python","description":"Waits for a cell that is still running, "#,
     r#"and returns its new output.","#,
     r#""inputSchema":{"type":"object","properties":{"#,
     r#""cell":{"type":"string","description":"Its id from run_python"},"#,
-    r#""timeout":{"type":"number","maximum":120,"description":"Seconds"},"#,
+    r#""timeout":{"type":"number","description":"Seconds"},"#,
     r#""cancel":{"type":"boolean","default":false,"description":"Interrupt it; variables stay"}},"required":["cell"]},"#,
     r#""annotations":{"readOnlyHint":false,"destructiveHint":false,"openWorldHint":false}}"#
 );
 
 /// The definition of [`SEARCH_TOOLS`], as JSON.
-pub const SEARCH_TOOLS_DEFINITION: &str = concat!(
+const SEARCH_TOOLS_DEFINITION: &str = concat!(
     r#"{"name":"search_tools","title":"Search tools","description":"Finds tools to call from run_python by what they do, "#,
     r#"best match first.","#,
     r#""inputSchema":{"type":"object","properties":{"#,
@@ -51,7 +56,7 @@ pub const SEARCH_TOOLS_DEFINITION: &str = concat!(
 );
 
 /// The definition of [`DESCRIBE_TOOLS`], as JSON.
-pub const DESCRIBE_TOOLS_DEFINITION: &str = concat!(
+const DESCRIBE_TOOLS_DEFINITION: &str = concat!(
     r#"{"name":"describe_tools","title":"Describe tools","description":"Shows how tools are called: arguments, types, docs.","#,
     r#""inputSchema":{"type":"object","properties":{"#,
     r#""tools":{"type":"array","items":{"type":"string"},"description":"server.tool, or server.* for all of a server"},"#,
@@ -59,9 +64,30 @@ pub const DESCRIBE_TOOLS_DEFINITION: &str = concat!(
     r#""annotations":{"readOnlyHint":true,"openWorldHint":false}}"#
 );
 
-/// All definitions, in the order in which they are listed.
-pub const DEFINITIONS: [&str; 4] =
+const DEFINITIONS: [&str; 4] =
     [RUN_PYTHON_DEFINITION, WAIT_PYTHON_DEFINITION, SEARCH_TOOLS_DEFINITION, DESCRIBE_TOOLS_DEFINITION];
+
+/// All definitions in the order in which they are listed, with the times that cells have here.
+#[must_use]
+pub fn definitions(limits: &NotebookLimits) -> Vec<Value> {
+    let mut definitions: Vec<Value> =
+        DEFINITIONS.iter().filter_map(|definition| serde_json::from_str(definition).ok()).collect();
+    for definition in &mut definitions {
+        let is_run = definition["name"] == RUN_PYTHON;
+        if let Some(timeout) = definition.pointer_mut("/inputSchema/properties/timeout") {
+            timeout["maximum"] = seconds(limits.most_timeout);
+            if is_run {
+                timeout["default"] = seconds(limits.timeout);
+            }
+        }
+    }
+    definitions
+}
+
+/// A time in seconds, as a whole number where it is one.
+fn seconds(time: Duration) -> Value {
+    if time.subsec_nanos() == 0 { time.as_secs().into() } else { time.as_secs_f64().into() }
+}
 
 #[cfg(test)]
 #[path = "definitions_tests.rs"]

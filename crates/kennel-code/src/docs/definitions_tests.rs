@@ -4,7 +4,7 @@ use kennel_wire::RawJson;
 use serde_json::{Value, json};
 
 fn definitions() -> impl Iterator<Item = Value> {
-    DEFINITIONS.into_iter().map(|definition| serde_json::from_str(definition).expect("JSON"))
+    super::definitions(&NotebookLimits::default()).into_iter()
 }
 
 #[test]
@@ -49,6 +49,22 @@ fn what_they_say_of_bounds_and_defaults_is_so() {
 
 #[test]
 fn all_four_are_short() {
-    let bytes: usize = DEFINITIONS.iter().map(|definition| definition.len()).sum();
+    let bytes: usize = definitions().map(|definition| definition.to_string().len()).sum();
     assert!(bytes <= 3 * 1024, "{bytes}");
+}
+
+#[test]
+fn times_are_those_of_the_limits() {
+    let (timeout, most_timeout) = (Duration::from_millis(1500), Duration::from_mins(5));
+    let limits = NotebookLimits { timeout, most_timeout, ..NotebookLimits::default() };
+    let timeout = |name: &str| {
+        let tools = super::definitions(&limits);
+        let tool = tools.into_iter().find(|tool| tool["name"] == name).expect("a tool");
+        tool["inputSchema"]["properties"]["timeout"].clone()
+    };
+    assert_eq!(
+        timeout(RUN_PYTHON),
+        json!({ "type": "number", "maximum": 300, "default": 1.5, "description": "Seconds" })
+    );
+    assert_eq!(timeout(WAIT_PYTHON), json!({ "type": "number", "maximum": 300, "description": "Seconds" }));
 }

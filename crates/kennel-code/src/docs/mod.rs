@@ -23,10 +23,7 @@ mod types;
 
 pub use arguments::{ArgumentError, DescribeArguments, SearchArguments};
 pub use catalog::{Catalog, Server};
-pub use definitions::{
-    DEFINITIONS, DESCRIBE_TOOLS, DESCRIBE_TOOLS_DEFINITION, RUN_PYTHON, RUN_PYTHON_DEFINITION, SEARCH_TOOLS,
-    SEARCH_TOOLS_DEFINITION, WAIT_PYTHON, WAIT_PYTHON_DEFINITION,
-};
+pub use definitions::{DESCRIBE_TOOLS, RUN_PYTHON, SEARCH_TOOLS, WAIT_PYTHON, definitions};
 pub use manual::MANUAL_URI;
 pub use names::aliases;
 pub use stub::{Detail, Shown, stub};

@@ -106,7 +106,7 @@ impl Actor {
         if let Some(lost) = self.lost.take() {
             outcome.notes.insert(0, format!("state lost: {lost}"));
         }
-        outcome.keep([&cell.stdout, &cell.stderr], &cell.owner, &self.parts.results, limits);
+        outcome.keep([&cell.stdout, &cell.stderr], &cell.holder, &self.parts.results, limits);
         if let Some(loss) = &loss {
             self.lose(loss).await;
         }

@@ -37,7 +37,7 @@ impl Bench {
         let (outer, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
         let channel = Channel::new(outer, ChannelLimits::default()).unwrap();
         let context = CellContext {
-            owner: "alice".into(),
+            holder: crate::owner::Holder::stateless(crate::owner::Owner::new("alice", None)),
             session: "main".into(),
             cell: "c1".into(),
             servers: Some(vec!["fix".to_owned()].into()),

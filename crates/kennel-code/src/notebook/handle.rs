@@ -4,6 +4,7 @@ use super::outcome::Outcome;
 use super::queue::Queue;
 use crate::cell::{CellResult, Status};
 use crate::output::{Capture, Coming, Whole, shown};
+use crate::owner::Holder;
 use crate::settings::{OutputLimits, Settings};
 use crate::sync::lock;
 use std::sync::{Arc, Mutex, Weak};
@@ -33,8 +34,11 @@ pub struct Progress {
 
 /// What all holders of a cell share.
 pub(super) struct Cell {
+    /// What its holder asks for it by.
     pub(super) id: Arc<str>,
-    pub(super) owner: Arc<str>,
+    /// What it is called in its notebook, such as in tracebacks.
+    pub(super) label: Arc<str>,
+    pub(super) holder: Holder,
     pub(super) session: Arc<str>,
     pub(super) stdout: Mutex<Capture>,
     pub(super) stderr: Mutex<Capture>,
@@ -68,10 +72,11 @@ struct Cursor {
 }
 
 impl Cell {
-    pub(super) fn new(id: String, owner: Arc<str>, session: Arc<str>, limits: &OutputLimits) -> Self {
+    pub(super) fn new(id: String, label: String, holder: Holder, session: Arc<str>, limits: &OutputLimits) -> Self {
         Self {
             id: id.into(),
-            owner,
+            label: label.into(),
+            holder,
             session,
             stdout: Mutex::new(Capture::new(limits.kept_bytes)),
             stderr: Mutex::new(Capture::new(limits.kept_bytes)),
@@ -188,8 +193,8 @@ impl CellHandle {
         }
     }
 
-    pub(super) fn is(&self, id: &str) -> bool {
-        *self.cell.id == *id
+    pub(super) fn is(&self, holder: &Holder, id: &str) -> bool {
+        self.cell.holder == *holder && *self.cell.id == *id
     }
 
     pub(super) fn is_done(&self) -> bool {

@@ -1,6 +1,7 @@
 //! What a cell may ask of Kennel, and who answers.
 
 use super::patience::Patience;
+use crate::owner::Holder;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -25,8 +26,8 @@ impl fmt::Debug for dyn Host {
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellContext {
-    /// Whose notebook it is.
-    pub owner: Arc<str>,
+    /// Who has begun the cell.
+    pub holder: Holder,
     /// The name of the notebook.
     pub session: Arc<str>,
     /// The id of the cell.

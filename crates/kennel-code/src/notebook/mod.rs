@@ -30,12 +30,12 @@ pub use registry::{Registry, RegistryParts};
 use crate::cell::CellRequest;
 use crate::engine::CodeEngine;
 use crate::output::grouped;
+use crate::owner::Holder;
 use crate::results::Results;
 use crate::settings::{NotebookLimits, Settings};
 use actor::Actor;
 use queue::Queue;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -48,8 +48,6 @@ struct Parts {
     engine: Arc<dyn CodeEngine>,
     results: Arc<Results>,
     settings: Arc<Settings>,
-    /// The number of the last cell.
-    cells: Arc<AtomicU64>,
     /// The tasks of all notebooks.
     tasks: TaskTracker,
 }
@@ -109,6 +107,9 @@ pub enum RunError {
         /// How many there may be.
         limit: usize,
     },
+    /// The system has no randomness to name a cell with.
+    #[error("the cell cannot be run: the system gives no random numbers")]
+    NoRandomness,
     /// Kennel is ending.
     #[error("code mode is shutting down")]
     Closed,
@@ -117,8 +118,8 @@ pub enum RunError {
 impl Notebook {
     /// A notebook without an interpreter yet, and why there is nothing left of one before it. Must be called within a
     /// tokio runtime.
-    fn new(parts: &Parts, owner: &Arc<str>, session: &Arc<str>, lost: Option<String>) -> Self {
-        let queue = Arc::new(Queue::new(Arc::clone(owner), Arc::clone(session), parts.settings.clone()));
+    fn new(parts: &Parts, session: &Arc<str>, lost: Option<String>) -> Self {
+        let queue = Arc::new(Queue::new(Arc::clone(session), parts.settings.clone()));
         let closing = CancellationToken::new();
         let actor = Actor::new(parts.clone(), Arc::clone(&queue), closing.clone(), lost);
         let task = parts.tasks.spawn(actor.run());
@@ -126,18 +127,23 @@ impl Notebook {
     }
 
     /// Runs a cell as soon as those before it are over.
-    fn run(&self, cells: &AtomicU64, request: CellRequest) -> Result<CellHandle, RunError> {
-        self.queue.push(cells, request)
+    fn run(&self, holder: &Holder, request: CellRequest) -> Result<CellHandle, RunError> {
+        self.queue.push(holder, request)
     }
 
-    /// A cell by its id, if it is one of the last.
-    fn cell(&self, id: &str) -> Option<CellHandle> {
-        self.queue.recent(id)
+    /// A cell of a holder by its id, if it is one of the last.
+    fn cell(&self, holder: &Holder, id: &str) -> Option<CellHandle> {
+        self.queue.recent(holder, id)
     }
 
     /// Since when no cell runs or waits; nothing where one does.
     fn idle_since(&self) -> Option<Instant> {
         self.queue.idle_since()
+    }
+
+    /// Whether more than one cell was run in it.
+    fn is_resumed(&self) -> bool {
+        self.queue.is_resumed()
     }
 
     /// Whether it has an interpreter now.

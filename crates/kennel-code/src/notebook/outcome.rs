@@ -5,6 +5,7 @@ use super::message::EndStatus;
 use super::running::Ran;
 use crate::cell::{CellError, Status};
 use crate::output::{Capture, Coming, Kept, Whole, cut, shown};
+use crate::owner::Holder;
 use crate::results::Results;
 use crate::settings::OutputLimits;
 use crate::sync::lock;
@@ -93,20 +94,20 @@ impl Outcome {
     pub(super) fn keep(
         &mut self,
         streams: [&Mutex<Capture>; 2],
-        owner: &Arc<str>,
+        holder: &Holder,
         results: &Results,
         limits: &OutputLimits,
     ) {
         let [stdout, stderr] = streams;
         let (stdout_chars, stderr_chars);
-        (self.stdout, stdout_chars) = Place::of(stdout, owner, results, limits.stdout_chars);
-        (self.stderr, stderr_chars) = Place::of(stderr, owner, results, limits.stderr_chars);
+        (self.stdout, stdout_chars) = Place::of(stdout, holder, results, limits.stdout_chars);
+        (self.stderr, stderr_chars) = Place::of(stderr, holder, results, limits.stderr_chars);
         let left = limits.shown_chars.saturating_sub(stdout_chars + stderr_chars);
         let value = cut(&self.value, left);
         if value.left_out > 0 {
             let head = Bytes::from(std::mem::take(&mut self.value));
             let whole = Arc::new(Kept { total: head.len() as u64, head, tail: Bytes::new() });
-            let uri = results.keep(owner, &whole);
+            let uri = results.keep(holder, &whole);
             self.value = value.text(uri.as_deref().map_or(Whole::Nowhere, Whole::At));
         }
     }
@@ -114,14 +115,14 @@ impl Outcome {
 
 impl Place {
     /// Ends a stream; returns where its whole is and how many characters of it are shown.
-    fn of(stream: &Mutex<Capture>, owner: &Arc<str>, results: &Results, chars: usize) -> (Self, usize) {
+    fn of(stream: &Mutex<Capture>, holder: &Holder, results: &Results, chars: usize) -> (Self, usize) {
         let mut stream = lock(stream);
         let kept = stream.seal();
         let all = stream.since(0, |span| shown(span, chars, Coming::Nothing));
         if all.left_out == 0 {
             return (Self::default(), all.chars());
         }
-        let uri = results.keep(owner, &kept);
+        let uri = results.keep(holder, &kept);
         if uri.is_some() {
             // The results drop it when there is no room; the cell must not hold it then.
             stream.lend(chars);

@@ -4,17 +4,16 @@ use super::RunError;
 use super::handle::{Cell, CellHandle};
 use super::outcome::Outcome;
 use crate::cell::{CellError, CellRequest, Status};
+use crate::owner::{Holder, unguessable};
 use crate::settings::Settings;
 use crate::sync::lock;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// The queue of a notebook.
 pub(super) struct Queue {
-    owner: Arc<str>,
     session: Arc<str>,
     settings: Arc<Settings>,
     state: Mutex<State>,
@@ -24,6 +23,8 @@ pub(super) struct Queue {
 struct State {
     waiting: VecDeque<Waiting>,
     recent: VecDeque<CellHandle>,
+    /// How many cells there were.
+    count: u64,
     running: bool,
     live: bool,
     closed: bool,
@@ -37,20 +38,21 @@ pub(super) struct Waiting {
 }
 
 impl Queue {
-    pub(super) fn new(owner: Arc<str>, session: Arc<str>, settings: Arc<Settings>) -> Self {
+    pub(super) fn new(session: Arc<str>, settings: Arc<Settings>) -> Self {
         let state = State {
             waiting: VecDeque::new(),
             recent: VecDeque::new(),
+            count: 0,
             running: false,
             live: false,
             closed: false,
             idle_since: Instant::now(),
         };
-        Self { owner, session, settings, state: Mutex::new(state), pushed: Notify::new() }
+        Self { session, settings, state: Mutex::new(state), pushed: Notify::new() }
     }
 
     /// Adds a cell, if there is room.
-    pub(super) fn push(self: &Arc<Self>, cells: &AtomicU64, request: CellRequest) -> Result<CellHandle, RunError> {
+    pub(super) fn push(self: &Arc<Self>, holder: &Holder, request: CellRequest) -> Result<CellHandle, RunError> {
         let limits = &self.settings.notebook;
         let mut state = lock(&self.state);
         if state.closed {
@@ -60,8 +62,11 @@ impl Queue {
         if state.waiting.len() >= limits.queue + usize::from(!state.running) {
             return Err(RunError::QueueFull { session: self.session.to_string(), limit: limits.queue });
         }
-        let id = format!("c{}", cells.fetch_add(1, Ordering::Relaxed) + 1);
-        let cell = Arc::new(Cell::new(id, Arc::clone(&self.owner), Arc::clone(&self.session), &self.settings.output));
+        let id = unguessable('c').map_err(|_| RunError::NoRandomness)?;
+        state.count += 1;
+        let label = format!("c{}", state.count);
+        let cell = Cell::new(id, label, holder.clone(), Arc::clone(&self.session), &self.settings.output);
+        let cell = Arc::new(cell);
         let handle = CellHandle::new(Arc::clone(&cell), Arc::downgrade(self), Arc::clone(&self.settings));
         state.recent.push_back(handle.clone());
         while state.recent.len() > limits.recent {
@@ -122,13 +127,17 @@ impl Queue {
         }
     }
 
-    pub(super) fn recent(&self, id: &str) -> Option<CellHandle> {
-        lock(&self.state).recent.iter().find(|handle| handle.is(id)).cloned()
+    pub(super) fn recent(&self, holder: &Holder, id: &str) -> Option<CellHandle> {
+        lock(&self.state).recent.iter().find(|handle| handle.is(holder, id)).cloned()
     }
 
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = lock(&self.state);
         (!state.running && state.waiting.is_empty()).then_some(state.idle_since)
+    }
+
+    pub(super) fn is_resumed(&self) -> bool {
+        lock(&self.state).count > 1
     }
 
     pub(super) fn is_live(&self) -> bool {

@@ -3,11 +3,11 @@
 use super::{CellHandle, Notebook, Parts, RunError, check};
 use crate::cell::CellRequest;
 use crate::engine::CodeEngine;
+use crate::owner::{Holder, Owner};
 use crate::results::Results;
 use crate::settings::Settings;
 use crate::sync::lock;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use tokio_util::task::TaskTracker;
 
@@ -35,13 +35,13 @@ struct State {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
-    owner: Arc<str>,
+    owner: Owner,
     name: Arc<str>,
 }
 
 impl Key {
-    fn new(owner: &str, name: &str) -> Self {
-        Self { owner: owner.into(), name: name.into() }
+    fn new(owner: &Owner, name: &str) -> Self {
+        Self { owner: owner.clone(), name: name.into() }
     }
 }
 
@@ -50,47 +50,46 @@ impl Registry {
     #[must_use]
     pub fn new(parts: RegistryParts, settings: Settings) -> Self {
         let RegistryParts { engine, results } = parts;
-        let cells = Arc::new(AtomicU64::new(0));
-        let parts = Parts { engine, results, settings: Arc::new(settings), cells, tasks: TaskTracker::new() };
+        let parts = Parts { engine, results, settings: Arc::new(settings), tasks: TaskTracker::new() };
         Self { parts, state: Mutex::default() }
     }
 
-    /// Runs a cell in a notebook of an owner, which is made if there is none of that name. Must be called within a
-    /// tokio runtime.
-    pub fn run(&self, owner: &str, name: &str, request: CellRequest) -> Result<CellHandle, RunError> {
+    /// Runs a cell in a notebook of the holder's owner, which is made if there is none of that name. Must be called
+    /// within a tokio runtime.
+    pub fn run(&self, holder: &Holder, name: &str, request: CellRequest) -> Result<CellHandle, RunError> {
         check(&request, &self.parts.settings.notebook)?;
         let (length, limit) = (name.len(), self.parts.settings.registry.name_bytes);
         if length > limit {
             return Err(RunError::NameTooLong { length, limit });
         }
-        let key = Key::new(owner, name);
+        let key = Key::new(holder.owner(), name);
         let mut state = lock(&self.state);
         if state.closed {
             return Err(RunError::Closed);
         }
         if let Some(notebook) = state.notebooks.get(&key) {
-            return notebook.run(&self.parts.cells, request);
+            return notebook.run(holder, request);
         }
         state.make_room(&key, &self.parts.settings)?;
         let before = state.made_room.len();
         state.made_room.retain(|gone| *gone != key);
         let lost = (state.made_room.len() < before).then(|| "closed to make room for other notebooks".to_owned());
-        let notebook = Notebook::new(&self.parts, &key.owner, &key.name, lost);
-        let handle = notebook.run(&self.parts.cells, request)?;
+        let notebook = Notebook::new(&self.parts, &key.name, lost);
+        let handle = notebook.run(holder, request)?;
         state.notebooks.insert(key, notebook);
         Ok(handle)
     }
 
-    /// A cell of an owner by its id, if it is one of the last of its notebook.
+    /// A cell that this holder has begun, by its id, if it is one of the last of its notebook.
     #[must_use]
-    pub fn cell(&self, owner: &str, id: &str) -> Option<CellHandle> {
+    pub fn cell(&self, holder: &Holder, id: &str) -> Option<CellHandle> {
         let state = lock(&self.state);
-        let own = state.notebooks.iter().filter(|(key, _)| *key.owner == *owner);
-        own.map(|(_, notebook)| notebook).find_map(|notebook| notebook.cell(id))
+        let own = state.notebooks.iter().filter(|(key, _)| key.owner == *holder.owner());
+        own.map(|(_, notebook)| notebook).find_map(|notebook| notebook.cell(holder, id))
     }
 
     /// Ends a notebook and waits until its interpreter is gone. Returns whether there was one.
-    pub async fn end(&self, owner: &str, name: &str) -> bool {
+    pub async fn end(&self, owner: &Owner, name: &str) -> bool {
         let notebook = {
             let key = Key::new(owner, name);
             let mut state = lock(&self.state);
@@ -126,7 +125,8 @@ impl Registry {
 }
 
 impl State {
-    /// Closes the notebook that has been idle longest, where there is no room for another one.
+    /// Closes the notebook that has been idle longest, where there is no room for another one; first among those to
+    /// which nobody has come back after their first cell.
     fn make_room(&mut self, key: &Key, settings: &Settings) -> Result<(), RunError> {
         let limits = &settings.registry;
         if self.notebooks.keys().filter(|other| other.owner == key.owner).count() >= limits.owner_notebooks {
@@ -142,8 +142,8 @@ impl State {
 
     fn close_one(&mut self, may: impl Fn(&Key) -> bool, remembered: usize) -> Option<()> {
         let idle = self.notebooks.iter().filter(|(key, _)| may(key));
-        let idle = idle.filter_map(|(key, notebook)| Some((notebook.idle_since()?, key)));
-        let key = idle.min_by_key(|(since, _)| *since).map(|(_, key)| key.clone())?;
+        let idle = idle.filter_map(|(key, notebook)| Some(((notebook.is_resumed(), notebook.idle_since()?), key)));
+        let key = idle.min_by_key(|(order, _)| *order).map(|(_, key)| key.clone())?;
         // Its task ends the interpreter.
         self.notebooks.remove(&key);
         self.made_room.push_back(key);

@@ -78,7 +78,7 @@ impl Running<'_> {
         let admitted = Admitted { known: live.known.clone(), token };
         let mark = Mark::of(&token);
         let context = CellContext {
-            owner: Arc::clone(&self.cell.owner),
+            holder: self.cell.holder.clone(),
             session: Arc::clone(&self.cell.session),
             cell: Arc::clone(&self.cell.id),
             servers: request.servers.clone(),
@@ -194,7 +194,7 @@ impl Running<'_> {
         if received.token != token {
             return None;
         }
-        match message::read(&received.body, &self.cell.id)? {
+        match message::read(&received.body, &self.cell.label)? {
             FromBox::Ask { number, ask } => asks.take(number, ask, received.body.len()),
             FromBox::Cancel { number } => asks.cancel(number),
             FromBox::End(end) => return Some(end),
@@ -230,7 +230,7 @@ async fn begin(
     for message in news.into_iter().flatten() {
         sender.send(interpreter, &message.message).await?;
     }
-    sender.send(token, &message::cell(&cell.id, &request.code, request.servers.as_deref())).await
+    sender.send(token, &message::cell(&cell.label, &request.code, request.servers.as_deref())).await
 }
 
 /// Why the channel is closed: the process has ended, or has closed it and runs on.

@@ -31,18 +31,6 @@ impl<'a> Address<'a> {
     }
 }
 
-/// The id of a result: its number, which tells results apart, and letters that nobody can guess.
-pub(super) fn id(number: u64, random: [u8; 5]) -> String {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let bits = random.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-    let letter = |index: u32| {
-        let value = usize::try_from(bits >> (5 * index) & 31).unwrap_or_default();
-        char::from(LETTERS.get(value).copied().unwrap_or(b'a'))
-    };
-    let letters: String = (0..8).map(letter).collect();
-    format!("r{number}x{letters}")
-}
-
 /// An address as errors quote it.
 pub(super) fn bounded(uri: &str) -> String {
     const MOST: usize = 200;

@@ -5,6 +5,7 @@ mod address;
 pub use address::PREFIX;
 
 use crate::output::{Kept, grouped};
+use crate::owner::{Holder, Owner, unguessable};
 use crate::settings::ResultLimits;
 use crate::sync::lock;
 use address::Address;
@@ -25,13 +26,12 @@ struct Archive {
     kept: VecDeque<Entry>,
     bytes: usize,
     gone: VecDeque<Gone>,
-    next: u64,
 }
 
 #[derive(Debug)]
 struct Entry {
     id: String,
-    owner: Arc<str>,
+    holder: Holder,
     content: Arc<Kept>,
     /// What stands between the head and the tail.
     gap: Bytes,
@@ -40,7 +40,7 @@ struct Entry {
 #[derive(Debug)]
 struct Gone {
     id: String,
-    owner: Arc<str>,
+    holder: Holder,
     why: GoneWhy,
 }
 
@@ -79,7 +79,7 @@ pub enum ReadError {
         /// What is wrong with it.
         problem: String,
     },
-    /// There is no such result, or it belongs to another owner.
+    /// There is no such result, or it belongs to another holder.
     #[error("there is no result {uri}")]
     Unknown {
         /// The address.
@@ -125,26 +125,23 @@ impl Results {
         Self { limits, archive: Mutex::default() }
     }
 
-    /// Keeps a result for an owner, drops older ones that have no room any more, and returns its address; nothing
+    /// Keeps a result for a holder, drops older ones that have no room any more, and returns its address; nothing
     /// where it is larger than all that is kept for an owner, or where no name can be made for it.
-    pub fn keep(&self, owner: &Arc<str>, content: &Arc<Kept>) -> Option<String> {
+    pub fn keep(&self, holder: &Holder, content: &Arc<Kept>) -> Option<String> {
         let gap = match content.total - (content.head.len() + content.tail.len()) as u64 {
             0 => Bytes::new(),
             missing => format!("\n… {} bytes not kept …\n", grouped(missing)).into(),
         };
-        let mut random = [0; 5];
-        getrandom::fill(&mut random).ok()?;
+        let id = unguessable('r').ok()?;
         let mut archive = lock(&self.archive);
-        let id = address::id(archive.next + 1, random);
-        let entry = Entry { id, owner: Arc::clone(owner), content: Arc::clone(content), gap };
+        let entry = Entry { id, holder: holder.clone(), content: Arc::clone(content), gap };
         if entry.length() > self.limits.owner_bytes.min(self.limits.total_bytes) {
             return None;
         }
-        archive.next += 1;
         let uri = format!("{PREFIX}{}", entry.id);
         archive.bytes += entry.length();
         archive.kept.push_back(entry);
-        archive.make_room(owner, &self.limits);
+        archive.make_room(holder.owner(), &self.limits);
         Some(uri)
     }
 
@@ -155,13 +152,13 @@ impl Results {
     }
 
     /// Reads the part that an address names.
-    pub fn read(&self, owner: &str, uri: &str) -> Result<Page, ReadError> {
+    pub fn read(&self, holder: &Holder, uri: &str) -> Result<Page, ReadError> {
         let address = Address::parse(uri)
             .map_err(|problem| ReadError::Malformed { uri: address::bounded(uri), problem: problem.to_owned() })?;
         let archive = lock(&self.archive);
-        let Some(entry) = archive.kept.iter().find(|entry| entry.id == address.id && *entry.owner == *owner) else {
+        let Some(entry) = archive.kept.iter().find(|entry| entry.id == address.id && entry.holder == *holder) else {
             let uri = address::bounded(uri);
-            let gone = archive.gone.iter().find(|gone| gone.id == address.id && *gone.owner == *owner);
+            let gone = archive.gone.iter().find(|gone| gone.id == address.id && gone.holder == *holder);
             return Err(match gone {
                 Some(gone) => ReadError::Gone { uri, why: gone.why },
                 None => ReadError::Unknown { uri },
@@ -183,25 +180,25 @@ impl Results {
     }
 
     /// Drops all results of an owner.
-    pub fn forget(&self, owner: &str) {
+    pub fn forget(&self, owner: &Owner) {
         let mut archive = lock(&self.archive);
-        archive.kept.retain(|entry| *entry.owner != *owner);
+        archive.kept.retain(|entry| entry.holder.owner() != owner);
         archive.bytes = archive.kept.iter().map(Entry::length).sum();
-        archive.gone.retain(|gone| *gone.owner != *owner);
+        archive.gone.retain(|gone| gone.holder.owner() != owner);
     }
 }
 
 impl Archive {
-    fn make_room(&mut self, owner: &Arc<str>, limits: &ResultLimits) {
-        let own = |entry: &&Entry| entry.owner == *owner;
+    fn make_room(&mut self, owner: &Owner, limits: &ResultLimits) {
+        let own = |entry: &&Entry| entry.holder.owner() == owner;
         let mut own_bytes: usize = self.kept.iter().filter(own).map(Entry::length).sum();
         while own_bytes > limits.owner_bytes {
-            let Some(oldest) = self.kept.iter().position(|entry| entry.owner == *owner) else { break };
+            let Some(oldest) = self.kept.iter().position(|entry| entry.holder.owner() == owner) else { break };
             own_bytes -= self.drop_at(oldest, GoneWhy::OwnerFull { limit: limits.owner_bytes }, limits.remembered);
         }
         if self.kept.iter().filter(own).count() > limits.owner_results {
             // One was added, so one is too many.
-            if let Some(oldest) = self.kept.iter().position(|entry| entry.owner == *owner) {
+            if let Some(oldest) = self.kept.iter().position(|entry| entry.holder.owner() == owner) {
                 self.drop_at(oldest, GoneWhy::TooMany { limit: limits.owner_results }, limits.remembered);
             }
         }
@@ -214,7 +211,7 @@ impl Archive {
         let Some(entry) = self.kept.remove(index) else { return 0 };
         let length = entry.length();
         self.bytes -= length;
-        self.gone.push_back(Gone { id: entry.id, owner: entry.owner, why });
+        self.gone.push_back(Gone { id: entry.id, holder: entry.holder, why });
         while self.gone.len() > remembered {
             self.gone.pop_front();
         }

@@ -15,8 +15,8 @@ fn kept(text: &str) -> Arc<Kept> {
     Arc::new(Kept { head: Bytes::copy_from_slice(text.as_bytes()), tail: Bytes::new(), total: text.len() as u64 })
 }
 
-fn owner(name: &str) -> Arc<str> {
-    name.into()
+fn owner(name: &str) -> Holder {
+    Holder::stateless(Owner::new(name, None))
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn pages_follow_each_other_to_the_end() {
     let mut next = results.keep(&owner("a"), &kept(text));
     let (mut read, mut pages) = (String::new(), 0);
     while let Some(uri) = next {
-        let page = results.read("a", &uri).unwrap();
+        let page = results.read(&owner("a"), &uri).unwrap();
         assert_eq!((page.offset, page.length), (read.len(), text.len()));
         assert!(page.text.len() <= 10);
         read += &page.text;
@@ -40,7 +40,7 @@ fn pages_follow_each_other_to_the_end() {
 fn offset_and_limit_choose_the_part() {
     let results = Results::new(limits());
     let uri = results.keep(&owner("a"), &kept(&"0123456789".repeat(5))).unwrap();
-    let page = |query: &str| results.read("a", &format!("{uri}{query}"));
+    let page = |query: &str| results.read(&owner("a"), &format!("{uri}{query}"));
     assert_eq!(page("?offset=45&limit=4").unwrap().text, "5678");
     assert_eq!(page("?limit=1000").unwrap().text.len(), 20);
     assert!(page("?limit=12").unwrap().next.unwrap().ends_with("?offset=12&limit=12"));
@@ -48,7 +48,7 @@ fn offset_and_limit_choose_the_part() {
     assert!(matches!(page("?offset=51"), Err(ReadError::PastEnd { offset: 51, length: 50, .. })));
     assert!(matches!(page("?offset=x"), Err(ReadError::Malformed { .. })));
     assert!(matches!(page("?page=2"), Err(ReadError::Malformed { .. })));
-    assert!(matches!(results.read("a", "kennel://result/"), Err(ReadError::Malformed { .. })));
+    assert!(matches!(results.read(&owner("a"), "kennel://result/"), Err(ReadError::Malformed { .. })));
 }
 
 #[test]
@@ -57,19 +57,30 @@ fn what_was_not_kept_of_a_stream_is_named_in_its_place() {
     let kept = Kept { head: Bytes::from_static(b"begin"), tail: Bytes::from_static(b"end"), total: 5008 };
     let uri = results.keep(&owner("a"), &Arc::new(kept)).unwrap();
     let all = "begin\n… 5,000 bytes not kept …\nend";
-    assert_eq!(results.read("a", &uri).unwrap().text, all);
-    assert_eq!(results.read("a", &format!("{uri}?offset={}", all.len() - 2)).unwrap().text, "nd");
+    assert_eq!(results.read(&owner("a"), &uri).unwrap().text, all);
+    assert_eq!(results.read(&owner("a"), &format!("{uri}?offset={}", all.len() - 2)).unwrap().text, "nd");
 }
 
 #[test]
 fn nobody_else_reads_a_result() {
     let results = Results::new(limits());
     let uri = results.keep(&owner("a"), &kept("secret")).unwrap();
-    assert_eq!(results.read("b", &uri), Err(ReadError::Unknown { uri: uri.clone() }));
-    results.forget("b");
-    assert!(results.read("a", &uri).is_ok());
-    results.forget("a");
-    assert_eq!(results.read("a", &uri), Err(ReadError::Unknown { uri }));
+    assert_eq!(results.read(&owner("b"), &uri), Err(ReadError::Unknown { uri: uri.clone() }));
+    results.forget(owner("b").owner());
+    assert!(results.read(&owner("a"), &uri).is_ok());
+    results.forget(owner("a").owner());
+    assert_eq!(results.read(&owner("a"), &uri), Err(ReadError::Unknown { uri }));
+    let one = Holder::conversation(Owner::new("a", None), 1);
+    let uri = results.keep(&one, &kept("secret")).unwrap();
+    let others = [
+        Holder::conversation(Owner::new("a", None), 2),
+        Holder::conversation(Owner::new("a", Some("view")), 1),
+        owner("a"),
+    ];
+    for other in &others {
+        assert_eq!(results.read(other, &uri), Err(ReadError::Unknown { uri: uri.clone() }));
+    }
+    assert!(results.read(&one, &uri).is_ok());
 }
 
 #[test]
@@ -79,7 +90,7 @@ fn the_oldest_go_first_and_say_why() {
     let first = results.keep(&a, &kept(&"x".repeat(60))).unwrap();
     let other = results.keep(&b, &kept(&"x".repeat(50))).unwrap();
     let second = results.keep(&a, &kept(&"x".repeat(60))).unwrap();
-    let gone = |uri: &str| match results.read(if uri == other { "b" } else { "a" }, uri) {
+    let gone = |uri: &str| match results.read(if uri == other { &b } else { &a }, uri) {
         Err(ReadError::Gone { why, .. }) => Some(why),
         other => other.map(|_| None).unwrap(),
     };
@@ -90,7 +101,7 @@ fn the_oldest_go_first_and_say_why() {
     assert_eq!(gone(&second), None);
     assert_eq!(results.keep(&a, &kept(&"x".repeat(101))), None);
     assert_eq!(gone(&second), None);
-    let error = results.read("a", &first).unwrap_err().to_string();
+    let error = results.read(&owner("a"), &first).unwrap_err().to_string();
     assert!(error.contains("100 bytes are kept for one owner"), "{error}");
 }
 
@@ -98,7 +109,7 @@ fn the_oldest_go_first_and_say_why() {
 fn the_memory_of_those_gone_is_bounded() {
     let results = Results::new(limits());
     let all = (0..5).map(|_| results.keep(&owner("a"), &kept(&"x".repeat(60))).unwrap()).collect::<Vec<_>>();
-    let errors = all.iter().map(|uri| results.read("a", uri).err()).collect::<Vec<_>>();
+    let errors = all.iter().map(|uri| results.read(&owner("a"), uri).err()).collect::<Vec<_>>();
     assert!(matches!(errors[..2], [Some(ReadError::Unknown { .. }), Some(ReadError::Unknown { .. })]));
     assert!(matches!(errors[2..], [Some(ReadError::Gone { .. }), Some(ReadError::Gone { .. }), None]));
 }
@@ -107,15 +118,7 @@ fn the_memory_of_those_gone_is_bounded() {
 fn the_number_of_results_is_bounded_as_well() {
     let results = Results::new(limits());
     let all = (0..21).map(|_| results.keep(&owner("a"), &kept("x")).unwrap()).collect::<Vec<_>>();
-    let gone = |uri: &String| results.read("a", uri).err();
+    let gone = |uri: &String| results.read(&owner("a"), uri).err();
     assert_eq!(gone(&all[0]), Some(ReadError::Gone { uri: all[0].clone(), why: GoneWhy::TooMany { limit: 20 } }));
     assert!(all[1..].iter().all(|uri| gone(uri).is_none()));
-}
-
-#[test]
-fn ids_differ_in_more_than_their_number() {
-    let results = Results::new(limits());
-    let ids = (0..20).map(|_| results.keep(&owner("a"), &kept("")).unwrap());
-    let secrets = ids.map(|uri| uri[uri.len() - 8..].to_owned()).collect::<std::collections::HashSet<_>>();
-    assert_eq!(secrets.len(), 20);
 }

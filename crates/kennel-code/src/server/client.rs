@@ -1,11 +1,11 @@
 //! The client of one conversation: what is said to it, and what it is asked.
 
+use crate::owner::unguessable;
 use crate::sync::lock;
 use bytes::Bytes;
 use kennel_wire::{Id, Kind, Message, RawJson, notification, request};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
@@ -32,15 +32,13 @@ pub(crate) struct Client {
     /// What it has introduced itself with.
     introduction: Mutex<Option<RawJson>>,
     asked: Mutex<HashMap<String, oneshot::Sender<Result<Value, String>>>>,
-    questions: AtomicU64,
 }
 
 impl Client {
     /// A client, and what is to be written to it.
     pub(crate) fn new() -> (Arc<Self>, mpsc::Receiver<Bytes>) {
         let (lines, written) = mpsc::channel(LINES);
-        let (introduction, asked, questions) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        (Arc::new(Self { lines, introduction, asked, questions }), written)
+        (Arc::new(Self { lines, introduction: Mutex::default(), asked: Mutex::default() }), written)
     }
 
     /// Notes how it has introduced itself.
@@ -69,7 +67,9 @@ impl Client {
         if !self.can("elicitation") {
             return Err(Unanswered::Unable);
         }
-        let name = format!("{OWN}{}", self.questions.fetch_add(1, Ordering::Relaxed) + 1);
+        // Answers may come along with a request before anything was asked; nobody can answer what has an unknown name.
+        let name = unguessable('q').map_err(|error| Unanswered::Failed(error.to_string()))?;
+        let name = format!("{OWN}{name}");
         let (answer, answered) = oneshot::channel();
         lock(&self.asked).insert(name.clone(), answer);
         let question = Question { client: self, name: &name };

@@ -2,17 +2,16 @@
 
 use super::client::Client;
 use super::{CodeServer, resources, tools};
-use crate::docs::DEFINITIONS;
+use crate::docs::definitions;
+use crate::owner::{Holder, unguessable};
 use crate::sync::lock;
 use crate::toolbox::Toolbox;
 use bytes::{Bytes, BytesMut};
 use kennel_exec::{Line, LineAssembler};
-use kennel_hub::Principal;
 use kennel_supervisor::Pipes;
 use kennel_wire::{ErrorCode, ErrorObject, Id, Kind, Message, ProtocolVersion, RawJson, success_response};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::mpsc;
@@ -31,13 +30,8 @@ pub(super) struct Conversation {
     pub(super) client: Arc<Client>,
     /// Nothing where it is not known who the client is: then only what is the same for all is told.
     pub(super) toolbox: Option<Arc<Toolbox>>,
-    /// The name of the notebook for cells that name none.
-    pub(super) own_notebook: Arc<str>,
-}
-
-/// The tools, as they are listed.
-fn definitions() -> Vec<Value> {
-    DEFINITIONS.iter().filter_map(|definition| serde_json::from_str(definition).ok()).collect()
+    /// The notebook for cells that name none; none where several clients may speak, who cannot be told apart.
+    own_notebook: Option<Arc<str>>,
 }
 
 /// Why a request is refused.
@@ -54,12 +48,13 @@ impl Refused {
 }
 
 /// Holds the conversation until the client has ended it; returns the exit code.
-pub(super) async fn converse(server: Arc<CodeServer>, owner: Option<Principal>, pipes: Pipes) -> i32 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
+pub(super) async fn converse(server: Arc<CodeServer>, holder: Option<Holder>, pipes: Pipes) -> i32 {
     let Pipes { stdin, stdout, stderr: _stderr, term } = pipes;
     let (client, lines) = Client::new();
-    let toolbox = owner.map(|owner| Arc::new(server.toolbox(owner, &client)));
-    let own_notebook = format!("conversation-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1).into();
+    let is_one_client = holder.as_ref().is_some_and(Holder::is_one_client);
+    let toolbox = holder.map(|holder| Arc::new(server.toolbox(holder, &client)));
+    let own_notebook =
+        if is_one_client { unguessable('o').ok().map(|name| format!("own {name}").into()) } else { None };
     let conversation = Arc::new(Conversation { server, client, toolbox, own_notebook });
     let mut requests = Requests::default();
     tokio::select! {
@@ -158,7 +153,7 @@ impl Conversation {
         match &*method {
             "initialize" => Ok(self.introduce(message)),
             "ping" => Ok(json!({})),
-            "tools/list" => Ok(json!({ "tools": definitions() })),
+            "tools/list" => Ok(json!({ "tools": definitions(self.server.limits()) })),
             "tools/call" => tools::call(self, message).await,
             "resources/list" => Ok(resources::list()),
             "resources/templates/list" => Ok(resources::templates()),
@@ -195,10 +190,27 @@ impl Conversation {
         self.toolbox.as_ref().ok_or_else(|| Refused { code: ErrorCode::INVALID_REQUEST, text: text.to_owned() })
     }
 
+    /// The notebook of a cell: the one that is named, or that of this client; else a new one, and the name by which its
+    /// client finds it again.
+    pub(super) fn notebook(&self, named: Option<&str>) -> std::io::Result<(Arc<str>, String)> {
+        match (named, &self.own_notebook) {
+            (Some(name), _) => Ok((format!("named {name}").into(), name.to_owned())),
+            (None, Some(own)) => Ok((Arc::clone(own), String::new())),
+            (None, None) => {
+                let name = unguessable('n')?;
+                Ok((format!("named {name}").into(), name))
+            }
+        }
+    }
+
     /// Ends what belongs to the conversation alone.
     async fn ended(&self) {
         if let Some(toolbox) = &self.toolbox {
-            self.server.notebooks().end(&toolbox.owner().to_string(), &self.own_notebook).await;
+            // What its cells have left behind in notebooks that stay acts in nobody's name.
+            toolbox.close();
+            if let Some(own) = &self.own_notebook {
+                self.server.notebooks().end(toolbox.holder().owner(), own).await;
+            }
         }
     }
 }

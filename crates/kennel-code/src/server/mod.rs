@@ -13,14 +13,16 @@ pub(crate) use client::{Client, Unanswered};
 
 use crate::lazy::{EngineToCome, LazyPool};
 use crate::notebook::{Registry, RegistryParts};
+use crate::owner::{Holder, Owner};
 use crate::pool::PoolSettings;
 use crate::results::Results;
-use crate::settings::Settings;
-use crate::toolbox::{Approval, SavedTools, Shelves, Toolbox};
-use kennel_hub::{Principal, Union};
+use crate::settings::{NotebookLimits, Settings};
+use crate::toolbox::{Policy, SavedTools, Shelves, Toolbox};
+use kennel_hub::Union;
 use kennel_state::Store;
 use kennel_supervisor::{LaunchFailure, LaunchFuture, LaunchSteps, Launched, Launcher, StandInError, StandIns};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What all conversations of code mode share.
@@ -68,7 +70,9 @@ impl CodeMode {
 pub(crate) struct CodeServer {
     mode: Arc<CodeMode>,
     union: Union,
-    approval: Approval,
+    /// The view whose servers these are; none for all.
+    view: Option<String>,
+    policy: Policy,
     shelves: Arc<Shelves>,
 }
 
@@ -79,21 +83,24 @@ pub struct CodeLauncher {
 }
 
 impl CodeLauncher {
-    /// A launcher of conversations over these servers. The bounds are those of any process. Must be called within a tokio
-    /// runtime.
+    /// A launcher of conversations over these servers, those of a view if one is named, which nothing of another view
+    /// enters. The bounds are those of any process. Must be called within a tokio runtime.
     pub fn new(
         mode: &Arc<CodeMode>,
         union: Union,
-        approval: Approval,
+        view: Option<&str>,
+        policy: Policy,
         limits: kennel_exec::Limits,
     ) -> Result<Self, StandInError> {
-        let server = CodeServer { mode: Arc::clone(mode), union, approval, shelves: Arc::default() };
+        let view = view.map(str::to_owned);
+        let server = CodeServer { mode: Arc::clone(mode), union, view, policy, shelves: Arc::default() };
         Ok(Self { server: Arc::new(server), conversations: StandIns::new("code", limits)? })
     }
 
     async fn start(&self, steps: &dyn LaunchSteps) -> Result<Launched, LaunchFailure> {
-        let (server, owner) = (Arc::clone(&self.server), steps.owner().map(Principal::new));
-        self.conversations.start(steps, move |pipes| conversation::converse(server, owner, pipes)).await
+        let server = Arc::clone(&self.server);
+        let holder = steps.owner().map(|user| server.holder(user, steps.is_stateless()));
+        self.conversations.start(steps, move |pipes| conversation::converse(server, holder, pipes)).await
     }
 }
 
@@ -104,9 +111,20 @@ impl Launcher for CodeLauncher {
 }
 
 impl CodeServer {
-    fn toolbox(&self, owner: Principal, client: &Arc<Client>) -> Toolbox {
+    /// Who a conversation is held with.
+    fn holder(&self, user: &str, is_stateless: bool) -> Holder {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let owner = Owner::new(user, self.view.as_deref());
+        if is_stateless {
+            Holder::stateless(owner)
+        } else {
+            Holder::conversation(owner, LAST.fetch_add(1, Ordering::Relaxed) + 1)
+        }
+    }
+
+    fn toolbox(&self, holder: Holder, client: &Arc<Client>) -> Toolbox {
         let (union, client, shelves) = (self.union.clone(), Arc::clone(client), Arc::clone(&self.shelves));
-        Toolbox::new(union, owner, client, shelves, self.mode.saved.clone(), self.approval)
+        Toolbox::new(union, holder, client, shelves, self.mode.saved.clone(), self.policy.clone())
     }
 
     fn notebooks(&self) -> &Registry {
@@ -123,6 +141,10 @@ impl CodeServer {
 
     fn longest_wait(&self) -> Duration {
         self.mode.settings.notebooks.notebook.most_timeout
+    }
+
+    fn limits(&self) -> &NotebookLimits {
+        &self.mode.settings.notebooks.notebook
     }
 
     /// Has interpreters made ready.

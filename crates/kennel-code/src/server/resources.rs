@@ -39,7 +39,7 @@ pub(super) async fn read(conversation: &Conversation, message: &Message) -> Resu
     if !Results::is_result(&uri) {
         return Err(not_found(format!("there is no resource {uri}; there are {MANUAL_URI} and {PREFIX}<id>")));
     }
-    let page = conversation.server.results().read(&toolbox.owner().to_string(), &uri);
+    let page = conversation.server.results().read(toolbox.holder(), &uri);
     let page = page.map_err(|error| not_found(error.to_string()))?;
     let mut contents = json!({ "uri": uri, "mimeType": "text/plain", "text": page.text });
     contents["_meta"] = json!({ "kennel/offset": page.offset, "kennel/length": page.length, "kennel/next": page.next });

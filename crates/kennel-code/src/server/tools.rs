@@ -3,7 +3,7 @@
 use super::conversation::{Conversation, Refused};
 use crate::cell::{CellRequest, CellResult, Format};
 use crate::docs::{DESCRIBE_TOOLS, DescribeArguments, RUN_PYTHON, SEARCH_TOOLS, SearchArguments, WAIT_PYTHON};
-use crate::notebook::{CellHandle, Host, Stage};
+use crate::notebook::{CellHandle, Host, RunError, Stage};
 use kennel_wire::{Message, RawJson};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -126,31 +126,31 @@ async fn run(
         Some(Ok(timeout)) if !timeout.is_zero() => Some(timeout),
         Some(_) => return Ok(Err("`timeout` must be a number of seconds above 0".to_owned())),
     };
-    let notebook = match arguments.session.as_deref().filter(|name| !name.is_empty()) {
-        None => Arc::clone(&conversation.own_notebook),
-        Some(name) if is_name(name) => format!("named {name}").into(),
-        Some(_) => {
-            return Ok(Err(format!(
-                "`session` has letters, digits, `-`, `_` and `.`, and at most {LONGEST_NAME} of them"
-            )));
-        }
+    let named = arguments.session.as_deref().filter(|name| !name.is_empty());
+    if named.is_some_and(|name| !is_name(name)) {
+        return Ok(Err(format!("`session` has letters, digits, `-`, `_` and `.`, and at most {LONGEST_NAME} of them")));
+    }
+    let Ok((notebook, session)) = conversation.notebook(named) else {
+        return Ok(Err(RunError::NoRandomness.to_string()));
     };
     let request = CellRequest {
         code: arguments.code,
         servers,
         timeout,
         catalog: Some(snapshot.message().clone()),
-        saved: toolbox.saved().message(toolbox.owner()).await,
+        saved: toolbox.saved().message(toolbox.holder().owner()).await,
         host: Arc::clone(toolbox) as Arc<dyn Host>,
     };
-    let owner = toolbox.owner().to_string();
-    let handle = match conversation.server.notebooks().run(&owner, &notebook, request) {
+    let handle = match conversation.server.notebooks().run(toolbox.holder(), &notebook, request) {
         Ok(handle) => handle,
         Err(error) => return Ok(Err(error.to_string())),
     };
     let patience = conversation.server.yield_after();
     let mut result = follow(conversation, message, &handle, patience).await;
-    result.session = arguments.session.unwrap_or_default();
+    if named.is_none() && !session.is_empty() {
+        result.notes.push(format!("its variables are in the session {session}"));
+    }
+    result.session = session;
     Ok(Ok((result, arguments.format)))
 }
 
@@ -164,7 +164,7 @@ async fn wait(
         Ok(arguments) => arguments,
         Err(problem) => return Ok(Err(format!("the arguments of {WAIT_PYTHON} cannot be read: {problem}"))),
     };
-    let Some(handle) = conversation.server.notebooks().cell(&toolbox.owner().to_string(), &arguments.cell) else {
+    let Some(handle) = conversation.server.notebooks().cell(toolbox.holder(), &arguments.cell) else {
         let cell: String = arguments.cell.chars().take(80).collect();
         return Ok(Err(format!("there is no cell `{cell}`: it never was, or its notebook has gone")));
     };

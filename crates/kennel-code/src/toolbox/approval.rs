@@ -1,15 +1,16 @@
 //! Which tools run without asking somebody, and asking.
 
-use crate::notebook::{AskError, AskErrorKind, Patience};
+use super::question::question;
+use crate::notebook::{AskError, AskErrorKind, CellContext};
 use crate::server::{Client, Unanswered};
 use crate::sync::lock;
 use kennel_wire::RawJson;
 use serde_json::json;
-use std::collections::HashSet;
-use std::sync::Mutex;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
-/// How much of the arguments is shown to whoever is asked.
-const SHOWN_ARGUMENTS: usize = 500;
+/// How many tools are remembered that always may; of more, the oldest is asked for again.
+const MOST_ALWAYS: usize = 1000;
 
 /// Which tools run without asking somebody. Those that say that they change nothing always do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,18 +24,55 @@ pub enum Approval {
     Deny,
 }
 
+/// What holds for the code of one view. It can be changed while code runs, and holds for it at once.
+#[derive(Debug, Clone, Default)]
+pub struct Policy(Arc<Mutex<Approval>>);
+
+impl Policy {
+    /// One that says this.
+    #[must_use]
+    pub fn new(approval: Approval) -> Self {
+        Self(Arc::new(Mutex::new(approval)))
+    }
+
+    /// From now on it says this.
+    pub fn set(&self, approval: Approval) {
+        *lock(&self.0) = approval;
+    }
+
+    fn get(&self) -> Approval {
+        *lock(&self.0)
+    }
+}
+
+/// A tool that always may.
+#[derive(Debug, PartialEq, Eq)]
+struct Always {
+    holds: Holds,
+    alias: String,
+    tool: String,
+}
+
+/// For how long something was decided.
+#[derive(Debug, PartialEq, Eq)]
+enum Holds {
+    /// For the conversation, which is one client's.
+    Conversation,
+    /// For the cell of this id.
+    Cell(Arc<str>),
+}
+
 /// What was decided in one conversation.
 #[derive(Debug)]
 pub(super) struct Approvals {
-    policy: Approval,
-    /// The tools that always may, by alias and name.
-    always: Mutex<HashSet<(String, String)>>,
+    policy: Policy,
+    always: Mutex<VecDeque<Always>>,
     /// One question at a time: people answer one after the other, and an answer may settle the next.
     turn: tokio::sync::Mutex<()>,
 }
 
 impl Approvals {
-    pub(super) fn new(policy: Approval) -> Self {
+    pub(super) fn new(policy: Policy) -> Self {
         Self { policy, always: Mutex::default(), turn: tokio::sync::Mutex::new(()) }
     }
 
@@ -42,32 +80,44 @@ impl Approvals {
     pub(super) async fn check(
         &self,
         client: &Client,
-        patience: &Patience,
+        cell: &CellContext,
         alias: &str,
         tool: &str,
         arguments: &str,
     ) -> Result<(), AskError> {
         let refused = |text: String| Err(AskError::new(AskErrorKind::Refused, text));
-        match self.policy {
+        let denied = || {
+            refused(format!(
+                "{alias}.{tool} does not say that it changes nothing, and only tools that do may be called from code here"
+            ))
+        };
+        match self.policy.get() {
             Approval::Auto => return Ok(()),
-            Approval::Deny => {
-                return refused(format!(
-                    "{alias}.{tool} does not say that it changes nothing, and only tools that do may be called from code here"
-                ));
-            }
+            Approval::Deny => return denied(),
             Approval::Ask => {}
         }
-        let _asking = patience.asking();
+        let _asking = cell.patience.asking();
         let _turn = self.turn.lock().await;
-        let key = (alias.to_owned(), tool.to_owned());
+        // Clients that cannot be told apart must not decide for each other: what one says holds for its cell.
+        let holds = if cell.holder.is_one_client() { Holds::Conversation } else { Holds::Cell(Arc::clone(&cell.cell)) };
+        let key = Always { holds, alias: alias.to_owned(), tool: tool.to_owned() };
         if lock(&self.always).contains(&key) {
             return Ok(());
         }
-        match client.elicit(&question(alias, tool, arguments)).await {
+        let Some(question) = question(alias, tool, arguments) else {
+            return refused(format!("{alias}.{tool} needs the user's approval, but its arguments cannot be shown"));
+        };
+        match client.elicit(&form(&question, &key.holds)).await {
+            // People take their time.
+            Ok(_) if self.policy.get() == Approval::Deny => denied(),
             Ok(answer) => match (answer["action"].as_str(), answer["content"]["decision"].as_str()) {
                 (Some("accept"), Some("once")) => Ok(()),
                 (Some("accept"), Some("always")) => {
-                    lock(&self.always).insert(key);
+                    let mut always = lock(&self.always);
+                    if always.len() == MOST_ALWAYS {
+                        always.pop_front();
+                    }
+                    always.push_back(key);
                     Ok(())
                 }
                 _ => refused(format!("the user does not want {alias}.{tool} to be called")),
@@ -80,23 +130,23 @@ impl Approvals {
     }
 }
 
-fn question(alias: &str, tool: &str, arguments: &str) -> RawJson {
-    let mut shown: String = arguments.chars().take(SHOWN_ARGUMENTS).collect();
-    if shown.len() < arguments.len() {
-        shown.push('…');
-    }
-    let question = json!({
-        "message": format!("Code wants to call {alias}.{tool} with {shown}"),
+fn form(question: &str, holds: &Holds) -> RawJson {
+    let always = match holds {
+        Holds::Conversation => "Yes, this tool from now on",
+        Holds::Cell(_) => "Yes, this tool until the cell ends",
+    };
+    let form = json!({
+        "message": question,
         "requestedSchema": {
             "type": "object",
             "properties": { "decision": {
                 "type": "string",
                 "title": "May it?",
                 "enum": ["once", "always", "no"],
-                "enumNames": ["Yes, this once", "Yes, this tool from now on", "No"],
+                "enumNames": ["Yes, this once", always, "No"],
             } },
             "required": ["decision"],
         },
     });
-    RawJson::parse(question.to_string()).unwrap_or_else(|_| RawJson::empty_object())
+    RawJson::parse(form.to_string()).unwrap_or_else(|_| RawJson::empty_object())
 }

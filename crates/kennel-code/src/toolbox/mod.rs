@@ -5,17 +5,19 @@
 
 mod approval;
 mod call;
+mod question;
 mod saved;
 mod shelves;
 
-pub use approval::Approval;
+pub use approval::{Approval, Policy};
 pub(crate) use saved::SavedTools;
 pub(crate) use shelves::{Shelves, Snapshot};
 
 use crate::docs::{DescribeArguments, Detail, SearchArguments};
 use crate::notebook::{
-    Ask, AskError, AskErrorKind, CallTool, CellContext, DescribeTools, Host, HostFuture, Patience, SearchTools,
+    Ask, AskError, AskErrorKind, CallTool, CellContext, DescribeTools, Host, HostFuture, SearchTools,
 };
+use crate::owner::Holder;
 use crate::server::Client;
 use approval::Approvals;
 use call::Calls;
@@ -28,16 +30,19 @@ use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 /// What the code of one client can use.
 pub(crate) struct Toolbox {
     union: Union,
-    owner: Principal,
+    holder: Holder,
     client: Arc<Client>,
     shelves: Arc<Shelves>,
     saved: SavedTools,
     approvals: Approvals,
+    /// Cancelled when the conversation is over: nothing is done in its name any more.
+    closed: CancellationToken,
     session: OnceCell<Session>,
 }
 
@@ -52,19 +57,25 @@ struct Session {
 impl Toolbox {
     pub(crate) fn new(
         union: Union,
-        owner: Principal,
+        holder: Holder,
         client: Arc<Client>,
         shelves: Arc<Shelves>,
         saved: SavedTools,
-        approval: Approval,
+        policy: Policy,
     ) -> Self {
-        let approvals = Approvals::new(approval);
-        Self { union, owner, client, shelves, saved, approvals, session: OnceCell::new() }
+        let approvals = Approvals::new(policy);
+        let closed = CancellationToken::new();
+        Self { union, holder, client, shelves, saved, approvals, closed, session: OnceCell::new() }
     }
 
     /// Whose code it is.
-    pub(crate) fn owner(&self) -> &Principal {
-        &self.owner
+    pub(crate) fn holder(&self) -> &Holder {
+        &self.holder
+    }
+
+    /// Ends what is worked on, and refuses what is asked from now on.
+    pub(crate) fn close(&self) {
+        self.closed.cancel();
     }
 
     /// The tools that were saved.
@@ -101,8 +112,8 @@ impl Toolbox {
         let message = Message::parse(request(&Id::number(0), "initialize", &params));
         let message = message.map_err(|error| failed(&error.to_string()))?;
         let unsolicited = Mailbox::new(MailboxLimits::default());
-        let opened =
-            Endpoint::Union(self.union.clone()).initialize(&self.owner, message, Arc::clone(&unsolicited)).await;
+        let user = Principal::new(self.holder.owner().user());
+        let opened = Endpoint::Union(self.union.clone()).initialize(&user, message, Arc::clone(&unsolicited)).await;
         let Ok((EndpointSession::Union(union), _)) = opened else { return Err(failed("no session could be opened")) };
         let client = Arc::clone(&self.client);
         let listening = tokio::spawn(async move {
@@ -119,14 +130,14 @@ impl Toolbox {
         Ok(Session { union, calls, _listening: AbortOnDropHandle::new(listening) })
     }
 
-    async fn call(&self, patience: &Patience, call: CallTool) -> Result<Box<RawValue>, AskError> {
+    async fn call(&self, cell: &CellContext, call: CallTool) -> Result<Box<RawValue>, AskError> {
         let snapshot = self.snapshot().await?;
         let tool = snapshot.tool(&call.alias, &call.tool)?;
         let arguments = call.arguments.as_deref().map_or("{}", RawValue::get);
         if !tool.read_only {
-            self.approvals.check(&self.client, patience, &call.alias, &call.tool, arguments).await?;
+            self.approvals.check(&self.client, cell, &call.alias, &call.tool, arguments).await?;
         }
-        self.session().await?.calls.call(&tool.called, arguments, patience).await
+        self.session().await?.calls.call(&tool.called, arguments, &cell.patience).await
     }
 
     async fn search(&self, cell: &CellContext, wanted: SearchTools) -> Result<String, AskError> {
@@ -151,22 +162,28 @@ impl Toolbox {
     }
 
     async fn answer(&self, cell: &CellContext, ask: Ask) -> Result<Box<RawValue>, AskError> {
+        let owner = self.holder.owner();
         match ask {
-            Ask::CallTool(wanted) => self.call(&cell.patience, wanted).await,
+            Ask::CallTool(wanted) => self.call(cell, wanted).await,
             Ask::SearchTools(wanted) => self.search(cell, wanted).await.and_then(|text| raw(&text)),
             Ask::DescribeTools(wanted) => self.describe(wanted).await.and_then(|text| raw(&text)),
-            Ask::SaveTool(tool) => self.saved.save(&self.owner, tool).await.and_then(|()| raw(&true)),
-            Ask::RemoveTool(tool) => {
-                self.saved.remove(&self.owner, &tool.name).await.and_then(|was_there| raw(&was_there))
-            }
-            Ask::ListSaved => self.saved.listed(&self.owner).await.and_then(|listed| raw(&listed)),
+            Ask::SaveTool(tool) => self.saved.save(owner, tool).await.and_then(|()| raw(&true)),
+            Ask::RemoveTool(tool) => self.saved.remove(owner, &tool.name).await.and_then(|was_there| raw(&was_there)),
+            Ask::ListSaved => self.saved.listed(owner).await.and_then(|listed| raw(&listed)),
         }
     }
 }
 
 impl Host for Toolbox {
     fn ask<'a>(&'a self, cell: &'a CellContext, ask: Ask) -> HostFuture<'a, Result<Box<RawValue>, AskError>> {
-        Box::pin(self.answer(cell, ask))
+        Box::pin(async move {
+            let answered = self.closed.run_until_cancelled(self.answer(cell, ask)).await;
+            answered.unwrap_or_else(|| {
+                let text =
+                    "the conversation that this code belongs to is over, and nothing is called in its name any more";
+                Err(AskError::new(AskErrorKind::Refused, text))
+            })
+        })
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::cell::Versioned;
 use crate::notebook::{AskError, AskErrorKind, SaveTool};
-use kennel_hub::Principal;
+use crate::owner::Owner;
 use kennel_state::{Kept, SavedLimits, SavedTool, StateError, Store};
 use serde::Serialize;
 use serde_json::json;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
-/// How much one owner may keep.
+/// How much one user may keep in one view.
 const LIMITS: SavedLimits = SavedLimits { count: 100, bytes: 512 * 1024 };
 /// The longest source.
 const LONGEST_SOURCE: usize = 32 * 1024;
@@ -32,8 +32,8 @@ pub(super) struct Listed {
 
 impl SavedTools {
     /// The message that tells a notebook which there are; none where they cannot be read.
-    pub(crate) async fn message(&self, owner: &Principal) -> Option<Versioned> {
-        let tools = self.0.saved_tools(Some(&owner.to_string())).await.ok()?;
+    pub(crate) async fn message(&self, owner: &Owner) -> Option<Versioned> {
+        let tools = self.0.saved_tools(owner.user(), Some(view(owner))).await.ok()?;
         let mut version = DefaultHasher::new();
         for tool in &tools {
             (&tool.name, &tool.source, &tool.description).hash(&mut version);
@@ -46,7 +46,7 @@ impl SavedTools {
         Some(Versioned { version: version.finish(), message })
     }
 
-    pub(super) async fn save(&self, owner: &Principal, tool: SaveTool) -> Result<(), AskError> {
+    pub(super) async fn save(&self, owner: &Owner, tool: SaveTool) -> Result<(), AskError> {
         let refused = |text: String| Err(AskError::new(AskErrorKind::Refused, text));
         let SaveTool { name, source, description } = tool;
         let description = description.unwrap_or_default();
@@ -62,7 +62,14 @@ impl SavedTools {
                 "a saved tool has at most {LONGEST_SOURCE} bytes of source and {LONGEST_DESCRIPTION} of description"
             ));
         }
-        let tool = SavedTool { owner: owner.to_string(), name, description, source, saved: SystemTime::now() };
+        let tool = SavedTool {
+            owner: owner.user().to_owned(),
+            view: view(owner).to_owned(),
+            name,
+            description,
+            source,
+            saved: SystemTime::now(),
+        };
         match self.0.save_tool(tool, LIMITS).await.map_err(failed)? {
             Kept::Yes => Ok(()),
             Kept::TooMany => refused(format!("{} tools are saved, which is all that may be; remove one", LIMITS.count)),
@@ -70,12 +77,12 @@ impl SavedTools {
         }
     }
 
-    pub(super) async fn remove(&self, owner: &Principal, name: &str) -> Result<bool, AskError> {
-        self.0.remove_tool(&owner.to_string(), name).await.map_err(failed)
+    pub(super) async fn remove(&self, owner: &Owner, name: &str) -> Result<bool, AskError> {
+        self.0.remove_tool(owner.user(), view(owner), name).await.map_err(failed)
     }
 
-    pub(super) async fn listed(&self, owner: &Principal) -> Result<Vec<Listed>, AskError> {
-        let tools = self.0.saved_tools(Some(&owner.to_string())).await.map_err(failed)?;
+    pub(super) async fn listed(&self, owner: &Owner) -> Result<Vec<Listed>, AskError> {
+        let tools = self.0.saved_tools(owner.user(), Some(view(owner))).await.map_err(failed)?;
         let listed = tools.into_iter().map(|tool| Listed {
             name: tool.name,
             description: tool.description,
@@ -83,6 +90,11 @@ impl SavedTools {
         });
         Ok(listed.collect())
     }
+}
+
+/// The view as rows have it.
+fn view(owner: &Owner) -> &str {
+    owner.view().unwrap_or_default()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what an error is mapped with")]

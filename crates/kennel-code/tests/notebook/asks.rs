@@ -10,7 +10,7 @@ pub(crate) async fn a_tool_is_called_and_its_result_comes_as_objects() {
     assert_eq!((&*result.value, result.calls), ("[1, 'ä']", 1), "{result:?}");
     let asked = bench.fixture.asked.lock().unwrap().clone();
     let (context, Ask::CallTool(call)) = &asked[0] else { panic!("{asked:?}") };
-    assert_eq!((&*context.owner, &*context.session, &*context.cell), ("alice", "main", "c1"));
+    assert_eq!((context.holder.owner().user(), &*context.session, &*context.cell), ("alice", "main", &*result.cell));
     assert_eq!((&*call.alias, &*call.tool), ("fix", "echo"));
     bench.shutdown().await;
 }

@@ -1,4 +1,4 @@
-use crate::support::{Bench, OWNER, finished, has_note, until};
+use crate::support::{Bench, OWNER, finished, has_note, holder, until};
 use kennel_code::cell::Status;
 use std::time::Duration;
 
@@ -61,8 +61,8 @@ pub(crate) async fn the_end_of_a_notebook_ends_its_cells() {
     let bench = Bench::new().await;
     let running = bench.start("while True: pass");
     let waiting = bench.start("1");
-    assert!(bench.registry.end(OWNER, "main").await);
-    assert!(!bench.registry.end(OWNER, "main").await);
+    assert!(bench.registry.end(holder(OWNER).owner(), "main").await);
+    assert!(!bench.registry.end(holder(OWNER).owner(), "main").await);
     let (running, waiting) = (finished(&running).await, finished(&waiting).await);
     assert_eq!((running.status, waiting.status), (Status::Error, Status::Error), "{running:?} {waiting:?}");
     assert_eq!(waiting.error.unwrap().kind, "NotebookClosed");

@@ -87,6 +87,7 @@ const TESTS: &[Test] = tests! {
         output_that_was_kept_goes_when_newer_output_needs_its_room;
     serving:
         what_belongs_to_one_user_is_no_others,
+        what_belongs_to_one_view_is_no_others,
         whoever_is_not_known_runs_nothing;
     stopping:
         a_cell_that_takes_too_long_is_interrupted_and_its_state_stays,

@@ -2,7 +2,7 @@
 
 use crate::support::{PATIENCE, native_python};
 use kennel_code::engine::CodeEngine;
-use kennel_code::{Approval, CodeLauncher, CodeMode, CodeSettings, EngineToCome, PoolSettings, Settings};
+use kennel_code::{CodeLauncher, CodeMode, CodeSettings, EngineToCome, Policy, PoolSettings, Settings};
 use kennel_hub::{
     Endpoint, EndpointSession, Hub, Limits, Mailbox, MailboxLimits, OutgoingKind, Principal, ProcessModel,
     ServerSettings, Timeouts, Union, UnionSettings, Unobserved,
@@ -24,20 +24,7 @@ impl Served {
         let pool = PoolSettings { ready: 0, ..PoolSettings::default() };
         let settings = CodeSettings { notebooks: Settings::default(), pool, yield_after: PATIENCE };
         let mode = CodeMode::new(engine, Store::in_memory(), settings);
-        let union = Union::new(UnionSettings::default(), Vec::new());
-        let launcher = CodeLauncher::new(&mode, union, Approval::Auto, kennel_exec::Limits::default()).unwrap();
-        let settings = ServerSettings {
-            name: "code".to_owned(),
-            model,
-            era: Some(kennel_wire::Era::Legacy),
-            limits: Limits::default(),
-            timeouts: Timeouts::default(),
-            catalog: None,
-            audit: None,
-            results: None,
-        };
-        let supervision = kennel_supervisor::Settings::default();
-        let hub = Hub::new(settings, supervision, Arc::new(launcher), Arc::new(Unobserved));
+        let hub = hub(&mode, None, model);
         Self { mode, hub }
     }
 
@@ -57,6 +44,24 @@ impl Served {
         self.hub.shutdown().await;
         self.mode.shutdown().await;
     }
+}
+
+/// Code mode over the servers of a view, or over all.
+fn hub(mode: &Arc<CodeMode>, view: Option<&str>, model: ProcessModel) -> Hub {
+    let union = Union::new(UnionSettings::default(), Vec::new());
+    let launcher = CodeLauncher::new(mode, union, view, Policy::default(), kennel_exec::Limits::default()).unwrap();
+    let settings = ServerSettings {
+        name: "code".to_owned(),
+        model,
+        era: Some(kennel_wire::Era::Legacy),
+        limits: Limits::default(),
+        timeouts: Timeouts::default(),
+        catalog: None,
+        audit: None,
+        results: None,
+    };
+    let supervision = kennel_supervisor::Settings::default();
+    Hub::new(settings, supervision, Arc::new(launcher), Arc::new(Unobserved))
 }
 
 struct Client(EndpointSession);
@@ -115,8 +120,27 @@ pub(crate) async fn what_belongs_to_one_user_is_no_others() {
 
     let begun = ann.run(Some("shared"), "1").await;
     let wait = json!({ "name": "wait_python", "arguments": { "cell": begun["cell"] } });
-    let foreign = bob.request("tools/call", wait).await;
-    assert_eq!(foreign["result"]["structuredContent"]["status"], "validation_error", "{foreign}");
+    for foreign in [&bob, &again] {
+        let answer = foreign.request("tools/call", wait.clone()).await;
+        assert_eq!(answer["result"]["structuredContent"]["status"], "validation_error", "{answer}");
+    }
+    let own = ann.request("tools/call", wait).await;
+    assert_eq!(own["result"]["structuredContent"]["status"], "success", "{own}");
+    served.end().await;
+}
+
+pub(crate) async fn what_belongs_to_one_view_is_no_others() {
+    let served = Served::new(ProcessModel::PerSession);
+    let other = Served { mode: Arc::clone(&served.mode), hub: hub(&served.mode, Some("v"), ProcessModel::PerSession) };
+    let (all, view) = (served.client("ann").await, other.client("ann").await);
+    assert_eq!(all.run(Some("shared"), "x = 1\nx").await["value"], "1");
+    assert_eq!(view.run(Some("shared"), "x").await["error"]["type"], "NameError");
+    let saved = all.run(None, "def mine():\n    return 1\nawait mcp.runtime.save_tool(mine)").await;
+    assert_eq!(saved["status"], "success", "{saved}");
+    assert_eq!(view.run(None, "hasattr(saved, 'mine')").await["value"], "False");
+    assert_eq!(view.run(None, "await mcp.runtime.remove_tool('mine')").await["value"], "False");
+    assert_eq!(served.client("ann").await.run(None, "saved.mine()").await["value"], "1");
+    other.hub.shutdown().await;
     served.end().await;
 }
 

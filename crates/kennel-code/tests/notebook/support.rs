@@ -8,7 +8,7 @@ use kennel_code::notebook::{
 };
 use kennel_code::pool::{Pool, PoolSettings};
 use kennel_code::results::Results;
-use kennel_code::{NotebookLimits, Settings};
+use kennel_code::{Holder, NotebookLimits, Owner, Settings};
 use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,6 +19,11 @@ use tokio::time::Instant;
 /// Far more than anything takes; nothing is asserted about it.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) const OWNER: &str = "alice";
+
+/// A user over all servers, in no conversation in particular.
+pub(crate) fn holder(user: &str) -> Holder {
+    Holder::stateless(Owner::new(user, None))
+}
 
 /// Interpreters as Kennel starts them.
 pub(crate) async fn native_python() -> NativePython {
@@ -116,7 +121,7 @@ impl Bench {
     }
 
     pub(crate) fn start_with(&self, request: CellRequest) -> CellHandle {
-        self.registry.run(OWNER, "main", request).unwrap()
+        self.registry.run(&holder(OWNER), "main", request).unwrap()
     }
 
     /// Runs a cell to its end.

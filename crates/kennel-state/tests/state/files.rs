@@ -82,7 +82,7 @@ fn a_file_of_the_first_version_is_brought_up_to_date_with_its_rows() {
     assert_eq!(said(store.audit(AuditFilter::default(), 9)).len(), 1, "what came later is there, too");
     drop(store);
     let version: i64 = raw(&place.path()).query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 4);
+    assert_eq!(version, 5);
     assert!(place.warnings().is_empty());
 }
 
@@ -110,7 +110,7 @@ fn a_file_of_a_newer_kennel_is_refused_and_left_as_it_is() {
     let before = fs::read(place.path()).unwrap();
     let store = place.open();
     let error = store.opened().wait(LONG).unwrap_err();
-    assert!(matches!(error, StateError::Newer { found: 99, known: 4, .. }), "{error}");
+    assert!(matches!(error, StateError::Newer { found: 99, known: 5, .. }), "{error}");
     for word in [place.path().to_str().unwrap(), "newer Kennel", "another directory"] {
         assert!(error.to_string().contains(word), "{error}");
     }

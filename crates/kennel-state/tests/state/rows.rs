@@ -327,17 +327,19 @@ proptest! {
 }
 
 #[test]
-fn saved_tools_are_kept_by_owner_within_bounds_and_found_after_a_restart() {
+fn saved_tools_are_kept_by_owner_and_view_within_bounds_and_found_after_a_restart() {
     let place = Place::new();
     let store = place.open();
     let limits = SavedLimits { count: 2, bytes: 100 };
-    let tool = |owner: &str, name: &str, source: &str| SavedTool {
+    let in_view = |owner: &str, view: &str, name: &str, source: &str| SavedTool {
         owner: owner.into(),
+        view: view.into(),
         name: name.into(),
         description: "é".into(),
         source: source.into(),
         saved: at(7),
     };
+    let tool = |owner: &str, name: &str, source: &str| in_view(owner, "", name, source);
     let save = |tool: &SavedTool| said(store.save_tool(tool.clone(), limits));
     assert_eq!(save(&tool("ann", "b", "def b(): pass")), Kept::Yes);
     assert_eq!(save(&tool("ann", "a", "def a(): pass")), Kept::Yes);
@@ -345,14 +347,18 @@ fn saved_tools_are_kept_by_owner_within_bounds_and_found_after_a_restart() {
     assert_eq!(save(&tool("ann", "a", &"x".repeat(90))), Kept::TooLarge, "13 + 2 bytes are taken, 90 + 2 are too many");
     assert_eq!(save(&tool("ann", "a", &"x".repeat(83))), Kept::Yes, "the one of the same name makes room");
     assert_eq!(save(&tool("bob", "a", "def a(): return 1")), Kept::Yes, "others have room of their own");
+    assert_eq!(save(&in_view("ann", "v", "a", "def a(): return 2")), Kept::Yes, "and so have other views");
     drop(store);
     let store = place.open();
-    let found = |owner| -> Vec<_> { said(store.saved_tools(owner)).into_iter().map(|tool| tool.name).collect() };
-    assert_eq!(said(store.saved_tools(Some("bob"))), [tool("bob", "a", "def a(): return 1")]);
-    assert_eq!(found(Some("ann")), ["a", "b"]);
-    assert_eq!(found(None), ["a", "b", "a"]);
-    assert!(said(store.remove_tool("ann", "a")));
-    assert!(!said(store.remove_tool("ann", "a")));
-    assert_eq!(found(Some("ann")), ["b"]);
-    assert_eq!(found(Some("bob")), ["a"]);
+    let found = |owner: &str, view| -> Vec<_> {
+        said(store.saved_tools(owner, view)).into_iter().map(|tool| tool.name).collect()
+    };
+    assert_eq!(said(store.saved_tools("bob", Some(""))), [tool("bob", "a", "def a(): return 1")]);
+    assert_eq!(said(store.saved_tools("ann", Some("v"))), [in_view("ann", "v", "a", "def a(): return 2")]);
+    assert_eq!(found("ann", Some("")), ["a", "b"]);
+    assert_eq!(found("ann", None), ["a", "b", "a"]);
+    assert!(said(store.remove_tool("ann", "", "a")));
+    assert!(!said(store.remove_tool("ann", "", "a")));
+    assert_eq!(found("ann", None), ["b", "a"], "that of the view stays");
+    assert_eq!(found("bob", None), ["a"]);
 }

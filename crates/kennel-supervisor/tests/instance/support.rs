@@ -222,7 +222,8 @@ pub(crate) const LEGACY_ONLY: EraPlan = EraPlan { first: Era::Legacy, is_fixed: 
 
 pub(crate) fn introduction() -> Introduction {
     let legacy = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
-    Introduction { legacy: RawJson::parse(legacy).unwrap(), modern: RawJson::parse(MODERN_META).unwrap(), owner: None }
+    let (legacy, modern) = (RawJson::parse(legacy).unwrap(), RawJson::parse(MODERN_META).unwrap());
+    Introduction { legacy, modern, owner: None, is_stateless: false }
 }
 
 /// Settings with which nothing but what is tested happens by itself.

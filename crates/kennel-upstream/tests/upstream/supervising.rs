@@ -64,7 +64,8 @@ impl Receiver for Recorder {
 fn instance(url: &str, recorder: &Arc<Recorder>, first: Era) -> Instance {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
     let raw = |value: &serde_json::Value| RawJson::parse(value.to_string()).expect("JSON");
-    let introduction = Introduction { legacy: raw(&initialize()["params"]), modern: raw(&meta), owner: None };
+    let (legacy, modern) = (raw(&initialize()["params"]), raw(&meta));
+    let introduction = Introduction { legacy, modern, owner: None, is_stateless: false };
     let moment = Duration::from_millis(1);
     let settings = Settings {
         backoff: Backoff { base: moment, max: moment, jitter_percent: 0 },

@@ -60,6 +60,9 @@ pub(crate) struct SavedPlace {
     /// Whose they are, where Kennel serves several users
     #[arg(long, value_name = "NAME", default_value = "local")]
     pub(crate) owner: String,
+    /// Only those of this view; `-` for code over all servers
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) view: Option<String>,
     /// Where packages and what is known of servers are kept
     #[arg(long, value_name = "PATH", env = "KENNEL_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,

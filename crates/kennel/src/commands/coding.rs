@@ -5,7 +5,7 @@ use crate::commands::server::Ground;
 use kennel_box::HostView;
 use kennel_code::engine::{CodeEngine, NativePython, NativePythonSettings, Source};
 use kennel_code::{
-    CodeLauncher, CodeMode, CodeSettings, EngineToCome, NotebookLimits, PoolSettings, RegistryLimits, Settings,
+    CodeLauncher, CodeMode, CodeSettings, EngineToCome, NotebookLimits, Policy, PoolSettings, RegistryLimits, Settings,
 };
 use kennel_config::{Approval, Config, SystemSources, Template, Value};
 use kennel_hub::{Hub, Limits, ProcessModel, ServerSettings, Timeouts, Union};
@@ -77,23 +77,18 @@ impl Coding {
         config.code == self.settings
     }
 
-    /// A hub of this name whose clients run code that calls the tools of these servers.
-    pub(crate) fn hub(&self, name: String, union: &Union, approve: Option<Approval>) -> Result<Hub, String> {
-        let approval = match approve.unwrap_or(self.settings.approve) {
-            Approval::Auto => kennel_code::Approval::Auto,
-            Approval::Ask => kennel_code::Approval::Ask,
-            Approval::Deny => kennel_code::Approval::Deny,
-        };
+    /// A hub whose clients run code that calls the tools of these servers, those of a view if one is named.
+    pub(crate) fn hub(&self, view: Option<&str>, union: &Union, policy: &Policy) -> Result<Hub, String> {
         let limits = kennel_exec::Limits { processes: CONVERSATIONS * 2, ..kennel_exec::Limits::default() };
-        let launcher =
-            CodeLauncher::new(&self.mode, union.clone(), approval, limits).map_err(|error| error.to_string())?;
+        let launcher = CodeLauncher::new(&self.mode, union.clone(), view, policy.clone(), limits)
+            .map_err(|error| error.to_string())?;
         // Its notebooks have times of their own, and what cannot die needs no probes that say so.
         let supervision = kennel_supervisor::Settings { idle_stop: None, ..kennel_supervisor::Settings::default() };
         // A call may wait for its cell as long as the file says.
         let usual = Timeouts::default();
         let longest = self.settings.yield_after.max(self.settings.max_timeout) + Duration::from_mins(1);
         let settings = ServerSettings {
-            name,
+            name: view.map_or_else(|| NAME.to_owned(), |view| format!("{NAME} of {view}")),
             model: ProcessModel::PerSession,
             era: Some(kennel_wire::Era::Legacy),
             limits: Limits { instances: CONVERSATIONS, ..Limits::default() },
@@ -103,6 +98,15 @@ impl Coding {
             results: None,
         };
         Ok(Hub::new(settings, supervision, Arc::new(launcher), Arc::clone(&self.console) as _))
+    }
+
+    /// Which tools run without asking somebody, where a view says this or nothing of its own.
+    pub(crate) fn approval(&self, approve: Option<Approval>) -> kennel_code::Approval {
+        match approve.unwrap_or(self.settings.approve) {
+            Approval::Auto => kennel_code::Approval::Auto,
+            Approval::Ask => kennel_code::Approval::Ask,
+            Approval::Deny => kennel_code::Approval::Deny,
+        }
     }
 
     /// What is said of it.

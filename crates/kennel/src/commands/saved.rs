@@ -1,6 +1,6 @@
 //! `kennel saved`: the tools that code has saved, to be looked at and removed.
 
-use crate::cli::SavedCommand;
+use crate::cli::{SavedCommand, SavedPlace};
 use crate::commands::server::data_directory;
 use crate::commands::table::table;
 use crate::failure::Failure;
@@ -11,6 +11,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, UNIX_EPOCH};
 
+/// What stands for the code of all servers, which is in no view. No view can be called so.
+const NO_VIEW: &str = "-";
 /// How long the state is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -18,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn run(command: &SavedCommand) -> Result<ExitCode, Failure> {
     match command {
         SavedCommand::List { json, place } => {
-            let tools = tools(&open(place.data.as_deref())?, &place.owner)?;
+            let tools = tools(&open(place.data.as_deref())?, place)?;
             if *json {
                 return print_json(&tools.iter().map(shown).collect::<Vec<_>>());
             }
@@ -27,20 +29,21 @@ pub(crate) fn run(command: &SavedCommand) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::SUCCESS);
             }
             let rows: Vec<_> = tools.iter().map(row).collect();
-            print(&table(["NAME", "BYTES", "DESCRIPTION"], &rows))?;
+            print(&table(["NAME", "VIEW", "BYTES", "DESCRIPTION"], &rows))?;
             Ok(ExitCode::SUCCESS)
         }
         SavedCommand::Show { name, json, place } => {
-            let tools = tools(&open(place.data.as_deref())?, &place.owner)?;
-            let Some(tool) = tools.iter().find(|tool| tool.name == *name) else { return Err(unknown(name)) };
+            let tool = one(&open(place.data.as_deref())?, place, name)?;
             if *json {
-                return print_json(&shown(tool));
+                return print_json(&shown(&tool));
             }
             print_data(&format!("{}\n", tool.source.trim_end()))?;
             Ok(ExitCode::SUCCESS)
         }
         SavedCommand::Remove { name, place } => {
-            let removed = open(place.data.as_deref())?.remove_tool(&place.owner, name).wait(PATIENCE);
+            let store = open(place.data.as_deref())?;
+            let tool = one(&store, place, name)?;
+            let removed = store.remove_tool(&tool.owner, &tool.view, name).wait(PATIENCE);
             if !removed.map_err(|error| failed(&error))? {
                 return Err(unknown(name));
             }
@@ -55,18 +58,43 @@ fn open(data: Option<&Path>) -> Result<Store, Failure> {
     Ok(Store::open(file, Limits::default(), |_| {}))
 }
 
-fn tools(store: &Store, owner: &str) -> Result<Vec<SavedTool>, Failure> {
-    store.saved_tools(Some(owner)).wait(PATIENCE).map_err(|error| failed(&error))
+fn tools(store: &Store, place: &SavedPlace) -> Result<Vec<SavedTool>, Failure> {
+    let view = place.view.as_deref().map(|view| if view == NO_VIEW { "" } else { view });
+    store.saved_tools(&place.owner, view).wait(PATIENCE).map_err(|error| failed(&error))
 }
 
-fn row(tool: &SavedTool) -> [String; 3] {
+/// The one of that name, where no other view has one of the same or the view is named.
+fn one(store: &Store, place: &SavedPlace, name: &str) -> Result<SavedTool, Failure> {
+    let mut tools = tools(store, place)?;
+    tools.retain(|tool| tool.name == name);
+    if tools.len() > 1 {
+        let views: Vec<&str> = tools.iter().map(view).collect();
+        let text = format!("a tool `{name}` is saved in several views; name one with --view: {}", views.join(", "));
+        return Err(Failure::Argument(text));
+    }
+    tools.pop().ok_or_else(|| unknown(name))
+}
+
+fn view(tool: &SavedTool) -> &str {
+    if tool.view.is_empty() { NO_VIEW } else { &tool.view }
+}
+
+fn row(tool: &SavedTool) -> [String; 4] {
     let line = tool.description.lines().next().unwrap_or_default();
-    [tool.name.clone(), tool.source.len().to_string(), line.to_owned()]
+    [tool.name.clone(), view(tool).to_owned(), tool.source.len().to_string(), line.to_owned()]
 }
 
 fn shown(tool: &SavedTool) -> Value {
     let saved = tool.saved.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    json!({ "name": tool.name, "owner": tool.owner, "description": tool.description, "source": tool.source, "saved": saved })
+    let view = Some(&tool.view).filter(|view| !view.is_empty());
+    json!({
+        "name": tool.name,
+        "owner": tool.owner,
+        "view": view,
+        "description": tool.description,
+        "source": tool.source,
+        "saved": saved,
+    })
 }
 
 fn unknown(name: &str) -> Failure {

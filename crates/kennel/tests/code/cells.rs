@@ -14,6 +14,12 @@ fn at(scene: &Scene, path: &str, mode: &str) -> Value {
     json!({ "url": format!("http://{}{path}", scene.address), "mode": mode })
 }
 
+/// The same step in a notebook that has a name: clients without sessions have no other that stays.
+fn in_session(session: &str, (tool, mut arguments): (&'static str, Value)) -> (&'static str, Value) {
+    arguments["session"] = json!(session);
+    (tool, arguments)
+}
+
 #[track_caller]
 fn failed<'a>(seen: &'a Seen, step: usize, says: &str) -> &'a str {
     let result = &seen.results[step];
@@ -45,7 +51,6 @@ fn tools_that_may_change_something_run_as_the_view_says() {
         "[views.asking]\nsurface = 'code'\napprove = 'ask'\n[views.denying]\nsurface = 'code'\napprove = 'deny'\n";
     let scene = Scene::start(|file| file.text(PATIENT).fixture("one", &[], "").text(views));
     let twice = cell("[await mcp_one.echo(message='a'), await mcp_one.echo(message='b')]");
-    // Clients without sessions that are alike are one caller, so what one decides holds for the next: these have sessions.
     for (decision, questions) in [("once", 2), ("always", 1)] {
         let mut place = at(&scene, "/views/asking/mcp", "legacy");
         place["answer"] = json!({ "decision": decision });
@@ -78,6 +83,7 @@ fn errors_carry_what_the_server_said_and_servers_come_back() {
         ("run_python", json!({ "code": "x", "timeout": -1 })),
         ("run_python", json!({ "kode": "x" })),
     ];
+    let steps = steps.map(|step| in_session("same", step));
     let seen = does(&at(&scene, "/servers/code/mcp", "auto"), &steps);
     failed(&seen, 0, "MCPError");
     assert!(seen.text(1).contains("no such tool"), "{}", seen.text(1));

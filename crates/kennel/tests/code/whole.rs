@@ -1,6 +1,6 @@
 //! All of it with real servers: search, files, memory, parallel calls, saved tools, and a restart.
 
-use crate::client::{Seen, cell, cell_in, does};
+use crate::client::{Seen, cell_in, does};
 use crate::scene::{File, Scene};
 use crate::support::processes::{processes_with, unique_mark};
 use crate::support::programs::material;
@@ -81,7 +81,9 @@ fn a_client_searches_reads_remembers_gathers_and_saves() {
     std::fs::create_dir(&data).unwrap();
     std::fs::write(data.join("numbers.txt"), "1 2 3\n36\n").unwrap();
     let uses = USE.replace("PLACE", &format!("{:?}", data.join("numbers.txt").to_str().unwrap()));
-    let steps = [cell(SEARCH), cell(FILES), cell(MEMORY), cell(PARALLEL), cell(SAVE), cell_in("another", &uses)];
+    // A client without sessions has no notebook that stays but one that it names.
+    let one = |code: &str| cell_in("one", code);
+    let steps = [one(SEARCH), one(FILES), one(MEMORY), one(PARALLEL), one(SAVE), cell_in("another", &uses)];
     let root = place.path().to_owned();
     let scene = Scene::start_in(place, mark.clone(), |file| servers(file, &root));
     let url = |scene: &Scene| json!({ "url": format!("http://{}/servers/code/mcp", scene.address) });
@@ -97,11 +99,11 @@ fn a_client_searches_reads_remembers_gathers_and_saves() {
     let (status, place, _) = scene.end(Signal::TERM);
     assert!(status.success(), "{status}");
     let scene = Scene::start_in(place, mark.clone(), |file| servers(file, &root));
-    let seen = does(&url(&scene), &[cell(&uses)]);
+    let seen = does(&url(&scene), &[cell_in("one", &uses)]);
     assert_eq!(seen.text(0).lines().last(), Some("42"), "a restarted gateway has it");
     assert!(scene.kennel(&["saved", "show", "total_of"]).fine().contains("async def total_of"));
     scene.kennel(&["saved", "remove", "total_of"]).fine();
-    let seen = does(&url(&scene), &[cell("hasattr(saved, 'total_of')")]);
+    let seen = does(&url(&scene), &[cell_in("one", "hasattr(saved, 'total_of')")]);
     assert_eq!(seen.text(0).lines().last(), Some("False"));
     drop(scene);
     assert!(holds_soon(|| processes_with(&mark).is_empty()), "nothing remains");

@@ -1,6 +1,7 @@
 //! Owns code mode over the servers of one union.
 
 use crate::commands::coding::{Coding, NAME};
+use kennel_code::Policy;
 use kennel_config::{Approval, ViewName};
 use kennel_hub::{AsTheyAre, Endpoint, Hub, MemberSettings, Union};
 use serde_json::json;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 /// Code over the servers of a union.
 pub(super) struct Coded {
     coding: Arc<Coding>,
-    approve: Option<Approval>,
+    policy: Policy,
     pub(super) hub: Hub,
 }
 
@@ -21,9 +22,9 @@ impl Coded {
         servers: &Union,
         approve: Option<Approval>,
     ) -> Option<Arc<Self>> {
-        let name = view.map_or_else(|| NAME.to_owned(), |view| format!("{NAME} of {view}"));
-        match coding.hub(name, servers, approve) {
-            Ok(hub) => Some(Arc::new(Self { coding: Arc::clone(coding), approve, hub })),
+        let policy = Policy::new(coding.approval(approve));
+        match coding.hub(view.map(ViewName::as_str), servers, &policy) {
+            Ok(hub) => Some(Arc::new(Self { coding: Arc::clone(coding), policy, hub })),
             Err(problem) => {
                 coding.console().say("not_served", &format!("code is not served: {problem}"), json!({}));
                 None
@@ -31,8 +32,9 @@ impl Coded {
         }
     }
 
-    /// What was there before, if it is still what the file says, or what takes its place. Sessions go on there, with new
-    /// notebooks, and the former hub is to be ended.
+    /// What was there before, if code is still run as the file says, or what takes its place. Sessions go on there, with
+    /// new notebooks, and the former hub is to be ended. What may run without asking holds at once, also for cells that
+    /// run; where there is no code any more, nothing may.
     pub(super) fn renewed(
         former: Option<Arc<Self>>,
         coding: Option<&Arc<Coding>>,
@@ -40,9 +42,10 @@ impl Coded {
         retired: &mut Vec<Hub>,
         make: impl FnOnce(&Arc<Coding>) -> Option<Arc<Self>>,
     ) -> Option<Arc<Self>> {
-        let is_same = |former: &Self| {
-            coding.is_some_and(|coding| Arc::ptr_eq(&former.coding, coding)) && former.approve == approve
-        };
+        if let Some(former) = &former {
+            former.policy.set(coding.map_or(kennel_code::Approval::Deny, |coding| coding.approval(approve)));
+        }
+        let is_same = |former: &Self| coding.is_some_and(|coding| Arc::ptr_eq(&former.coding, coding));
         if former.as_deref().is_some_and(is_same) {
             return former;
         }
