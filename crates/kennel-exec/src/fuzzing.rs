@@ -1,4 +1,5 @@
 //! What the fuzz targets check about this crate's parsers: any bytes may be given, and a finding is a panic.
+#![allow(clippy::missing_panics_doc, clippy::panic, reason = "a finding is a panic")]
 
 use crate::{Line, LineAssembler};
 use bytes::Bytes;

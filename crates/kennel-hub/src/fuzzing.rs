@@ -1,4 +1,5 @@
 //! What the fuzz targets check about this crate's parsers: any bytes may be given, and a finding is a panic.
+#![allow(clippy::missing_panics_doc, clippy::panic, reason = "a finding is a panic")]
 
 use crate::mirrored;
 use crate::seal::{Sealer, Ticket};
@@ -21,14 +22,14 @@ pub fn seal(data: &[u8]) {
     let Some((at, payload)) = data.split_first() else { return };
     let Some(ticket) = Ticket::decode(payload) else { return };
     assert_eq!(ticket.encode(), payload, "one state has two spellings");
-    let sealed = sealer.seal(&ticket);
-    assert_eq!(sealer.open(&sealed).as_ref(), Some(&ticket), "what was sealed does not open");
-    let mut changed = sealed.clone().into_bytes();
+    let state = sealer.seal(&ticket);
+    assert_eq!(sealer.open(&state).as_ref(), Some(&ticket), "what was sealed does not open");
+    let mut changed = state.clone().into_bytes();
     let at = usize::from(*at) % changed.len();
     changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
     let changed = String::from_utf8_lossy(&changed);
     assert_eq!(sealer.open(&changed), None, "opened what somebody has changed");
-    assert_eq!(sealer.open(&sealed[..at]), None, "opened a part");
+    assert_eq!(sealer.open(&state[..at]), None, "opened a part");
 }
 
 /// A page of tools as a server sends it: the headers that its schemas ask for can be headers, each for one argument.

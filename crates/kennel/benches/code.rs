@@ -163,7 +163,7 @@ impl Bench {
             let began = Instant::now();
             self.run(&name, "1").await?;
             pooled.push(began.elapsed());
-            self.registry.end("bench", &name).await;
+            self.registry.end(&Owner::new("bench", None), &name).await;
             while pool.ready() < 2 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }

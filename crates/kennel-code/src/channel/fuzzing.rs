@@ -1,4 +1,5 @@
 //! What the fuzz target `packets` checks.
+#![allow(clippy::missing_panics_doc, clippy::panic, reason = "a finding is a panic")]
 
 use super::assembly::Assembly;
 use super::known::Known;
@@ -12,19 +13,19 @@ const LIMIT: usize = 48;
 /// packet is taken or counted. Four bytes say what a packet is, then come as many of payload as they say.
 pub fn packets(data: &[u8]) {
     let known = Known::default();
-    let token = |byte: u8| Token::from([byte; Token::BYTES]);
-    known.admit(token(1));
+    let named = |byte: u8| Token::from([byte; Token::BYTES]);
+    known.admit(named(1));
     let mut assembly = Assembly::new(known.clone(), LIMIT);
     let (mut rest, mut count, mut taken) = (data, 0, 0);
     while let Some(([flags, number, process, length], after)) = rest.split_first_chunk::<4>() {
         let (payload, after) = after.split_at(after.len().min(usize::from(*length)));
         rest = after;
         match flags & 0x30 {
-            0x10 => known.admit(token(2)),
-            0x20 => known.forget(&token(2)),
+            0x10 => known.admit(named(2)),
+            0x20 => known.forget(&named(2)),
             _ => {}
         }
-        let packet = Packet { token: token(flags & 3), number: u32::from(*number), more: flags & 4 != 0, payload };
+        let packet = Packet { token: named(flags & 3), number: u32::from(*number), more: flags & 4 != 0, payload };
         let bytes = if flags & 8 == 0 { [&packet.header(), payload].concat() } else { payload.to_vec() };
         if let Some(parsed) = Packet::parse(&bytes) {
             assert_eq!([&parsed.header(), parsed.payload].concat(), bytes, "one packet has two spellings");

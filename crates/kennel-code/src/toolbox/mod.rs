@@ -130,12 +130,12 @@ impl Toolbox {
         Ok(Session { union, calls, _listening: AbortOnDropHandle::new(listening) })
     }
 
-    async fn call(&self, cell: &CellContext, call: CallTool) -> Result<Box<RawValue>, AskError> {
+    async fn call(&self, cell: &CellContext, wanted: CallTool) -> Result<Box<RawValue>, AskError> {
         let snapshot = self.snapshot().await?;
-        let tool = snapshot.tool(&call.alias, &call.tool)?;
-        let arguments = call.arguments.as_deref().map_or("{}", RawValue::get);
+        let tool = snapshot.tool(&wanted.alias, &wanted.tool)?;
+        let arguments = wanted.arguments.as_deref().map_or("{}", RawValue::get);
         if !tool.read_only {
-            self.approvals.check(&self.client, cell, &call.alias, &call.tool, arguments).await?;
+            self.approvals.check(&self.client, cell, &wanted.alias, &wanted.tool, arguments).await?;
         }
         self.session().await?.calls.call(&tool.called, arguments, &cell.patience).await
     }
