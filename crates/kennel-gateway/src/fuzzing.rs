@@ -13,7 +13,7 @@ use kennel_hub::{HeaderParameter, HeaderParameterKind, Principal};
 use kennel_wire::{Frame, Kind, Message};
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use tokio_tungstenite::tungstenite;
 
 /// A request by HTTP, as lines of a head, an empty line and a body: what the headers repeat is what `serde_json` finds in
@@ -53,13 +53,26 @@ pub fn http(data: &[u8]) {
     }
 }
 
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+static ACCESS: LazyLock<Access> = LazyLock::new(|| {
+    let tokens = vec![Token { secret: SECRET.to_owned(), principal: Principal::new("fuzz") }];
+    Access::new(&AccessSettings { tokens, ..AccessSettings::default() }, ([127, 0, 0, 1], 7330).into())
+});
+
+static PARAMETERS: LazyLock<Arc<[HeaderParameter]>> = LazyLock::new(|| {
+    let parameter = |header: &str, kind| HeaderParameter { header: header.into(), path: vec![header.into()], kind };
+    Arc::new([
+        parameter("text", HeaderParameterKind::String),
+        parameter("count", HeaderParameterKind::Integer),
+        parameter("flag", HeaderParameterKind::Boolean),
+    ])
+});
+
 /// Who has not the token, or calls the gateway by a foreign name, stays outside.
 fn admitted(path: &str, map: &HeaderMap) {
-    const SECRET: &str = "0123456789abcdef0123456789abcdef";
-    let tokens = vec![Token { secret: SECRET.to_owned(), principal: Principal::new("fuzz") }];
-    let access = Access::new(&AccessSettings { tokens, ..AccessSettings::default() }, ([127, 0, 0, 1], 7330).into());
     let Ok(uri) = path.parse() else { return };
-    if access.check(&uri, map).is_ok() {
+    if ACCESS.check(&uri, map).is_ok() {
         let told = map.get("authorization").and_then(|told| told.to_str().ok()).unwrap_or_default();
         assert!(told.ends_with(SECRET), "somebody came in without the token");
         let host = uri.host().or_else(|| map.get("host").and_then(|host| host.to_str().ok())).unwrap_or_default();
@@ -71,13 +84,7 @@ fn admitted(path: &str, map: &HeaderMap) {
 
 /// Where headers are accepted, they say what the body says.
 fn repeated(map: &HeaderMap, message: &Message) {
-    let parameter = |header: &str, kind| HeaderParameter { header: header.into(), path: vec![header.into()], kind };
-    let parameters: Arc<[HeaderParameter]> = Arc::new([
-        parameter("text", HeaderParameterKind::String),
-        parameter("count", HeaderParameterKind::Integer),
-        parameter("flag", HeaderParameterKind::Boolean),
-    ]);
-    if mirrored::check(map, message, |_| Some(parameters)).is_err() {
+    if mirrored::check(map, message, |_| Some(Arc::clone(&PARAMETERS))).is_err() {
         return;
     }
     let Ok(body) = serde_json::from_slice::<Value>(message.bytes()) else { panic!("accepted what is not JSON") };
