@@ -36,7 +36,7 @@ const FLOOR: Duration = Duration::from_millis(750);
 const LONG_NAME: &str = "200000";
 
 /// How each server floods, by the name of the server; the script knows the same names.
-pub(crate) const MODES: [&str; 16] = [
+pub(crate) const MODES: [&str; 17] = [
     "calm",
     "list-changed",
     "lists",
@@ -53,6 +53,7 @@ pub(crate) const MODES: [&str; 16] = [
     "junk",
     "endless-line",
     "crash",
+    "stderr",
 ];
 
 pub(crate) struct Gateway {
@@ -158,6 +159,13 @@ impl Gateway {
         let text = log.text();
         let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         events.filter(|event| event["event"] == name).collect()
+    }
+
+    /// How many bytes it has written to its standard error.
+    pub(crate) fn written(&self) -> usize {
+        let mut log = self.log.lock().unwrap();
+        log.take_all();
+        log.text().len()
     }
 
     pub(crate) fn pid(&self) -> u32 {

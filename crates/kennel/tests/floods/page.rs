@@ -1,6 +1,7 @@
 //! Reads `docs/limits.md`: which test drives which row.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 const PAGE: &str = include_str!("../../../../docs/limits.md");
 
@@ -13,4 +14,10 @@ pub(crate) fn tests() -> BTreeSet<String> {
         name.unwrap_or_else(|| panic!("no test in the row: {row}")).to_owned()
     })
     .collect()
+}
+
+/// Whether a name is that of a file with tests of its own.
+pub(crate) fn is_a_file(name: &str) -> bool {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    [crates.join(name), crates.join("kennel/tests").join(name)].iter().any(|path| path.is_file())
 }

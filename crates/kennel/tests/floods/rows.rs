@@ -52,7 +52,7 @@ fn floods(gateway: &Gateway, server: &str, millis: u64) -> Result<(), String> {
     Ok(())
 }
 
-pub(crate) const ROWS: [Row; 26] = [
+pub(crate) const ROWS: [Row; 27] = [
     both("list-changed", OUTPUT + MAILBOX, |gateway| floods(gateway, "list-changed", 3000)),
     row("lists", OUTPUT + MAILBOX + LISTS, |gateway| floods(gateway, "lists", 1200)),
     row("pages", OUTPUT + MAILBOX + LISTS, |gateway| floods(gateway, "pages", 1000)),
@@ -66,6 +66,13 @@ pub(crate) const ROWS: [Row; 26] = [
     row("answers", OUTPUT, |gateway| floods(gateway, "answers", 700)),
     row("errors", OUTPUT, |gateway| floods(gateway, "errors", 700)),
     row("endless-line", OUTPUT, |gateway| floods(gateway, "endless-line", 700)),
+    row("stderr", OUTPUT + MIB, |gateway| {
+        let before = gateway.written();
+        floods(gateway, "stderr", 1500)?;
+        let written = gateway.written() - before;
+        // As JSON, with what stands around each line.
+        if written < 2 * MIB { Ok(()) } else { Err(format!("{written} bytes went to standard error")) }
+    }),
     row("tasks", OUTPUT + MAILBOX + OWNED, clients::tasks),
     row("kept-results", OUTPUT + MAILBOX + IN_FLIGHT, clients::kept_results),
     row("restarts", OUTPUT, clients::restarts),
