@@ -243,6 +243,7 @@ fn saved_tools_command_no_terminal() {
     let store = Store::open(file, Limits::default(), |_| {});
     let tool = SavedTool {
         owner: "local".to_owned(),
+        view: String::new(),
         name: "evil".to_owned(),
         description: EVIL.to_owned(),
         source: EVIL.to_owned(),
