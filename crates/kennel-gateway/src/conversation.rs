@@ -49,6 +49,8 @@ pub(crate) enum Received {
 pub(crate) trait Outlet: Send {
     /// Sends a message. Not safe to cancel.
     fn send(&mut self, message: Bytes) -> impl Future<Output = Result<(), Ending>> + Send;
+    /// How many bytes of answers may wait for a client that does not read, before no more is read from it.
+    fn most_unread(limits: &Limits) -> usize;
     /// How often [`Outlet::keep_alive`] wants to be called.
     fn rhythm(&self) -> Option<Duration>;
     /// Sends a sign of life, or finds that the client gives none.
@@ -75,11 +77,11 @@ pub(crate) enum Ending {
 }
 
 /// Talks until one side has enough.
-pub(crate) async fn converse(
+pub(crate) async fn converse<O: Outlet>(
     endpoint: Endpoint,
     principal: &Principal,
     mut inlet: impl Inlet,
-    outlet: &mut impl Outlet,
+    outlet: &mut O,
     limits: &Limits,
     tally: &Tally,
     closing: &CancellationToken,
@@ -96,6 +98,7 @@ pub(crate) async fn converse(
         limits,
         tally,
         mailbox: Arc::clone(&mailbox),
+        most_unread: O::most_unread(limits),
         handing,
         unanswered: &unanswered,
         state: State::New,
@@ -139,6 +142,7 @@ struct Listener<'a> {
     limits: &'a Limits,
     tally: &'a Tally,
     mailbox: Arc<Mailbox>,
+    most_unread: usize,
     handing: mpsc::Sender<Handed>,
     unanswered: &'a Unanswered,
     state: State,
@@ -163,10 +167,10 @@ impl Listener<'_> {
                 State::New | State::Open(_) => None,
             };
             let has_room = self.held.len() < HELD;
-            let mailbox = &self.mailbox;
+            let (mailbox, most_unread) = (&self.mailbox, self.most_unread);
             let next = async {
                 // A client that does not read its answers gets no more of them.
-                mailbox.drained().await;
+                mailbox.drained(most_unread).await;
                 inlet.next().await
             };
             tokio::select! {

@@ -1,6 +1,7 @@
 //! Messages as lines of a byte stream, with a limit and without losing the place when a line is too long.
 
 use crate::conversation::{Ending, Inlet, Outlet, Received};
+use crate::settings::Limits;
 use bytes::{Bytes, BytesMut};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -123,6 +124,11 @@ impl<W: AsyncWrite + Unpin + Send> LineOutlet<W> {
 impl<W: AsyncWrite + Unpin + Send> Outlet for LineOutlet<W> {
     async fn send(&mut self, message: Bytes) -> Result<(), Ending> {
         self.write(kennel_wire::one_line(message)).await.map_err(|_| Ending::ClientGone)
+    }
+
+    fn most_unread(limits: &Limits) -> usize {
+        // A script may write all that it has before it reads, and pipes hold little.
+        limits.message_bytes.max(limits.mailbox.bytes)
     }
 
     fn rhythm(&self) -> Option<Duration> {

@@ -193,6 +193,10 @@ impl Outlet for SocketOutlet {
         self.sink.send(Message::Text(text)).await.map_err(|_| Ending::ClientGone)
     }
 
+    fn most_unread(limits: &Limits) -> usize {
+        limits.mailbox.bytes
+    }
+
     fn rhythm(&self) -> Option<Duration> {
         Some(self.rhythm)
     }

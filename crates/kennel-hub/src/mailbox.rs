@@ -184,25 +184,25 @@ impl Mailbox {
         self.room.notify_waiters();
     }
 
-    /// Waits until no more is kept than the limits allow, which responses, being always taken, may exceed. Safe to cancel.
-    pub async fn drained(&self) {
-        while self.is_overfull() {
+    /// Waits until no more bytes are kept than these; responses are taken whatever the limits say. Safe to cancel.
+    pub async fn drained(&self, most: usize) {
+        while self.is_beyond(most) {
             let room = self.room.notified();
             tokio::pin!(room);
             // Before looking again, so that room made after looking is not missed.
             room.as_mut().enable();
-            if self.is_overfull() {
+            if self.is_beyond(most) {
                 room.await;
             }
         }
     }
 
-    /// Whether more is kept than the limits allow; if so, somebody waits for room.
-    fn is_overfull(&self) -> bool {
+    /// Whether more bytes are kept than these; if so, somebody waits for room.
+    fn is_beyond(&self, most: usize) -> bool {
         let mut state = lock(&self.state);
-        let is_overfull = state.queue.len() > self.limits.messages || state.bytes > self.limits.bytes;
-        state.is_crowded |= is_overfull;
-        is_overfull
+        let is_beyond = state.bytes > most;
+        state.is_crowded |= is_beyond;
+        is_beyond
     }
 
     /// Whether a client reads now.

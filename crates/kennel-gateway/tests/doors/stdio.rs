@@ -149,3 +149,20 @@ async fn a_client_that_reads_nothing_for_a_while_loses_nothing() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_script_may_write_all_that_it_has_before_it_reads() {
+    let limits = Limits { drain: Duration::from_millis(100), ..Limits::default() };
+    with_door(limits, async |mut pipe, _gate| {
+        pipe.ask(&initialize("2025-11-25")).await;
+        // All but the first of them are refused at once, because so many are not answered.
+        for number in 0..3000 {
+            pipe.send(&call(number, "hold", &json!({}))).await;
+        }
+        for _ in 1024..3000 {
+            assert_eq!(pipe.read().await.expect("an answer")["error"]["code"], -31004);
+        }
+        None
+    })
+    .await;
+}
