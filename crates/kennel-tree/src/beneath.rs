@@ -166,8 +166,25 @@ impl Root {
         }))
     }
 
-    /// Reads a regular file; nothing where there is none.
+    /// Reads a regular file as a whole; nothing where there is none.
     pub(crate) fn read(&self, path: &[u8], largest: u64) -> Result<Option<Vec<u8>>, Failure> {
+        let Some((file, size)) = self.file(path)? else { return Ok(None) };
+        let too_large = || Failure::refused(path, &format!("has more than {largest} bytes"));
+        if size > largest {
+            return Err(too_large());
+        }
+        let content = taken(file, largest.saturating_add(1), path)?;
+        if content.len() as u64 > largest { Err(too_large()) } else { Ok(Some(content)) }
+    }
+
+    /// Reads the first bytes of a regular file; nothing where there is none.
+    pub(crate) fn read_start(&self, path: &[u8], count: u64) -> Result<Option<Vec<u8>>, Failure> {
+        let Some((file, _)) = self.file(path)? else { return Ok(None) };
+        taken(file, count, path).map(Some)
+    }
+
+    /// Opens a regular file, with its size.
+    fn file(&self, path: &[u8]) -> Result<Option<(File, u64)>, Failure> {
         let real = match self.resolve(path)? {
             WirePlace::Absent => return Ok(None),
             WirePlace::Outside { .. } => return Err(Failure::refused(path, "leads out of the tree")),
@@ -179,18 +196,15 @@ impl Root {
         if !is_regular(&stat) {
             return Err(Failure::refused(path, "is not a regular file"));
         }
-        let too_large = || Failure::refused(path, &format!("has more than {largest} bytes"));
-        if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > largest {
-            return Err(too_large());
-        }
-        let mut content = Vec::new();
-        let outcome = File::from(file).take(largest.saturating_add(1)).read_to_end(&mut content);
-        outcome.map_err(|error| Failure::system("read", &real)(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
-        if content.len() as u64 > largest {
-            return Err(too_large());
-        }
-        Ok(Some(content))
+        Ok(Some((file.into(), u64::try_from(stat.st_size).unwrap_or(u64::MAX))))
     }
+}
+
+fn taken(file: File, count: u64, path: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut content = Vec::new();
+    let outcome = file.take(count).read_to_end(&mut content);
+    outcome.map_err(|error| Failure::system("read", path)(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+    Ok(content)
 }
 
 pub(crate) fn is_regular(stat: &Stat) -> bool {

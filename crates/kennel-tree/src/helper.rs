@@ -24,6 +24,8 @@ use std::sync::mpsc::sync_channel;
 /// The argument that makes Kennel's program act as the helper.
 pub(crate) const ARGUMENT: &str = "__tree-helper";
 
+/// The most of the start of a file.
+const LARGEST_START: u64 = 1 << 20;
 const MEMORY: u64 = 1 << 30;
 const DESCRIPTORS: u64 = 512;
 /// The largest file that it writes: a list.
@@ -98,6 +100,7 @@ fn answer(root: &Root, opening: &Opening, clock: &Clock, request: Request) -> Re
     Ok(match request {
         Request::Resolve { path } => Reply::Place(root.resolve(&path)?),
         Request::Read { path, largest } => Reply::Content(root.read(&path, largest.min(LARGEST_REQUEST as u64))?),
+        Request::ReadStart { path, count } => Reply::Content(root.read_start(&path, count.min(LARGEST_START))?),
         Request::Names { path, ending } => Reply::Names(names(root, &path, &ending, clock)?),
         Request::Replace { path, content } => {
             replace(root, &path, &content)?;

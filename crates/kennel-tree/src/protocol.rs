@@ -30,6 +30,8 @@ pub(crate) enum Request {
     Resolve { path: Vec<u8> },
     /// The content of a regular file.
     Read { path: Vec<u8>, largest: u64 },
+    /// The first bytes of a regular file, however large it is.
+    ReadStart { path: Vec<u8>, count: u64 },
     /// The names in a directory that end so.
     Names { path: Vec<u8>, ending: Vec<u8> },
     /// Puts a regular file with this content in the place of another.

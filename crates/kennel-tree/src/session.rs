@@ -109,6 +109,16 @@ impl Session {
         }
     }
 
+    /// Reads the first bytes of a regular file, however large it is; nothing where there is none.
+    pub async fn read_start(&mut self, path: &Path, count: u64) -> Result<Option<Vec<u8>>, TreeError> {
+        match self.ask(&Request::ReadStart { path: bytes(path), count }).await? {
+            Reply::Content(content) if content.as_ref().is_none_or(|content| content.len() as u64 <= count) => {
+                Ok(content)
+            }
+            _ => Err(self.odd()),
+        }
+    }
+
     /// The names in a directory that end so, sorted; nothing where there is none.
     pub async fn names(&mut self, path: &Path, ending: &str) -> Result<Option<Vec<OsString>>, TreeError> {
         match self.ask(&Request::Names { path: bytes(path), ending: ending.into() }).await? {

@@ -18,7 +18,7 @@ fn record(scene: &Scene, bounds: Bounds) -> Result<(), TreeError> {
 
 #[track_caller]
 fn exceeds<T: std::fmt::Debug>(outcome: &Result<T, TreeError>, expected: Bound) {
-    assert!(matches!(outcome, Err(TreeError::Exceeded { bound, .. }) if bound == expected), "{outcome:?}");
+    assert!(matches!(outcome, Err(TreeError::Exceeded { bound, .. }) if *bound == expected), "{outcome:?}");
 }
 
 pub(crate) fn a_tree_of_any_depth_is_removed() {
@@ -95,6 +95,8 @@ pub(crate) fn only_regular_files_are_read() {
         assert!(matches!(place, Place::Inside { kind: Kind::Special, .. }), "{place:?}");
         assert_eq!(session.read(Path::new("tree/file"), 7).await.unwrap().unwrap(), b"content");
         assert!(session.read(Path::new("tree/file"), 6).await.is_err(), "it is larger");
+        assert_eq!(session.read_start(Path::new("tree/file"), 6).await.unwrap().unwrap(), b"conten");
+        assert!(session.read_start(Path::new("tree/fifo"), 6).await.is_err());
         assert_eq!(session.read(Path::new("tree/none"), 6).await.unwrap(), None);
     });
     scene.assert_removable();
