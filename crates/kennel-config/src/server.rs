@@ -36,6 +36,10 @@ pub struct Server {
     pub max_message: Size,
     /// The largest result of a tool that passes; as `max_message` if `None`.
     pub max_result: Option<Size>,
+    /// How large the install of its package may be.
+    pub max_install: Size,
+    /// How many files it may have.
+    pub max_install_files: u32,
     /// How many processes it may have at once.
     pub max_processes: u32,
     /// After how long without calls a process is stopped; never if `None`.
@@ -231,6 +235,8 @@ impl Server {
             queue: fields.count("queue").unwrap_or(4096),
             max_message: fields.size("max-message").unwrap_or(Size::mebibytes(64)),
             max_result: fields.size("max-result"),
+            max_install: fields.size("max-install").unwrap_or(Size::mebibytes(8192)),
+            max_install_files: fields.count("max-install-files").unwrap_or(250_000),
             max_processes: fields.count("max-processes").unwrap_or(64),
             idle_stop: Some(idle_stop).filter(|time| !time.is_zero()),
             restarts: fields.count("restarts").unwrap_or(5),

@@ -11,9 +11,9 @@
 //! Kennel does not look there, so that a command means the same wherever it is called.
 
 use crate::flags::{Flags, Meaning, Order, Sorted};
+use crate::foreign::hex;
 use crate::spec::{Ecosystem, PackageSpec};
 use crate::tools::{NPM_EXEC, NPX, PIPX, UV_RUN, UVX};
-use crate::tree::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};

@@ -1,6 +1,7 @@
 //! What can go wrong with an install, said with the phase, the installer's last words and what to do.
 
 use kennel_box::BoxError;
+use kennel_tree::TreeError;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -179,6 +180,39 @@ pub enum InstallError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// A tree in the store, which foreign code wrote, could not be used.
+    #[error("the package store could not {what} `{path}`: {source}{}", advice(.source))]
+    Tree {
+        /// What was tried.
+        what: &'static str,
+        /// The tree, or what was meant in it.
+        path: PathBuf,
+        /// Why it failed.
+        source: TreeError,
+    },
+    /// The install is more than it may be.
+    #[error(
+        "`{package}` was not installed, because it is too large: {source}; what was there has been removed; if it is \
+             meant to be so large, raise max-install or max-install-files"
+    )]
+    TooLarge {
+        /// What was to be installed.
+        package: String,
+        /// Which bound it exceeds, and where.
+        source: TreeError,
+    },
+    /// The program of a package is none that can be run.
+    #[error(
+        "`{package}` cannot be run: its program `{program}` {problem}; use another version of the package, or refresh it"
+    )]
+    NotAProgram {
+        /// The package asked for.
+        package: String,
+        /// The program.
+        program: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// An install is not what it should be.
     #[error("the install at `{path}` cannot be used: {problem}; refresh the package to install it anew")]
     Broken {
@@ -197,9 +231,19 @@ impl InstallError {
     }
 }
 
+/// What to do about a tree that could not be used.
+fn advice(source: &TreeError) -> &'static str {
+    match source {
+        TreeError::Start { .. } | TreeError::Ended { .. } | TreeError::Garbage { .. } => "; try again",
+        TreeError::Timeout { .. } => "; try again when the machine is less busy, or remove it by hand",
+        TreeError::Stuck { .. } => "; remove it by hand",
+        _ => "; refresh the package to install it anew",
+    }
+}
+
 fn offer(offered: &[String]) -> String {
     match offered {
         [] => "it has none at all, so it is a library".to_owned(),
-        names => format!("it has `{}`", names.join("`, `")),
+        names => format!("it has `{}`", names.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("`, `")),
     }
 }

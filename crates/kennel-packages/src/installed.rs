@@ -1,25 +1,33 @@
 //! What of an install runs: the program of a command, found in the store without running anything.
+//!
+//! What foreign code wrote decides nothing beyond the install. A program lies in it, by whatever links, or is the
+//! interpreter that Kennel installed with, as Kennel's own record of the install has it.
 
 use crate::command::{Executable, PackageCommand, Request};
 use crate::error::InstallError;
+use crate::foreign::{Foreign, shown};
 use crate::manifest::Manifest;
 use crate::programs::{self, node_program};
 use crate::spec::Ecosystem;
-use crate::tree::real_inside;
+use crate::staging::blocking;
 use crate::{npm, python};
 use kennel_box::{Access, HostView, MountRules};
+use kennel_tree::{Kind, Place, Trees};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A package that is ready to run, without network and without its installer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// The program to run. To be named to [`kennel_box::BoxSpec::plan`], as it may be a link to an interpreter.
+    /// The program to run: in the install, or the interpreter.
     pub program: PathBuf,
-    /// Its arguments: those that name the package's program, then the command's own.
+    /// Its arguments that name the package's own program.
+    pub program_args: Vec<OsString>,
+    /// Its further arguments: the command's own, as the user wrote them.
     pub args: Vec<OsString>,
+    /// The interpreter outside of the install, to be named to [`kennel_box::BoxSpec::plan`]; Kennel chose it, not the
+    /// package.
+    pub interpreter: Option<PathBuf>,
     /// What the program needs to read; to be granted read-only at its own place.
     pub reads: Vec<PathBuf>,
     /// Variables that the program needs.
@@ -34,44 +42,64 @@ pub struct Installed {
     pub install: String,
 }
 
-/// Whether an install is there to be used; a virtualenv is of no use without the Python it was made with.
-pub(crate) fn is_usable(tree: &Path, manifest: &Manifest) -> bool {
-    match manifest.request.ecosystem {
-        Ecosystem::Npm => tree.join("node_modules").is_dir(),
-        Ecosystem::Python => tree.join(python::VIRTUALENV).join("bin/python").exists(),
-    }
+/// An install in the store.
+pub(crate) struct Pinned {
+    pub(crate) id: String,
+    pub(crate) manifest: Manifest,
+    pub(crate) tree: PathBuf,
 }
 
-/// Finds what a command runs in an install.
-pub(crate) fn resolve(
-    id: &str,
-    tree: &Path,
-    manifest: &Manifest,
+/// What runs of an install.
+struct Program {
+    path: PathBuf,
+    args: Vec<OsString>,
+    interpreter: Option<PathBuf>,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// Finds what a command runs in an install; nothing where the install is no longer of any use.
+pub(crate) async fn resolve(
+    trees: &Trees,
+    pinned: &Pinned,
     command: &PackageCommand,
     host: &HostView,
-) -> Result<Installed, InstallError> {
-    let (program, mut args, env) = match manifest.request.ecosystem {
-        Ecosystem::Npm => npm_program(tree, command, host)?,
-        Ecosystem::Python => python_program(tree, command)?,
+) -> Result<Option<Installed>, InstallError> {
+    let Pinned { id, manifest, tree } = pinned;
+    let mut foreign = Foreign::open(trees, tree, tree).await?;
+    let found = match manifest.request.ecosystem {
+        Ecosystem::Npm => npm_program(&mut foreign, tree, command, host).await?,
+        Ecosystem::Python => python_program(&mut foreign, pinned, command).await?,
     };
-    args.extend(command.args.iter().cloned());
-    let mut reads = vec![tree.to_path_buf()];
-    reads.extend(named_python(&command.request, host));
-    Ok(Installed {
-        program,
-        args,
+    let Some(Program { path, args: program_args, interpreter, env }) = found else { return Ok(None) };
+    let mut reads = vec![tree.clone()];
+    if manifest.request.ecosystem == Ecosystem::Python {
+        let (interpreter, host) = (interpreter.clone(), host.clone());
+        reads.extend(blocking(move || Ok(interpreter.and_then(|python| installation(&python, &host)))).await?);
+    }
+    Ok(Some(Installed {
+        program: path,
+        program_args,
+        args: command.args.clone(),
+        interpreter,
         reads,
         env,
         name: manifest.request.name().to_owned(),
         version: manifest.version.clone(),
         integrity: manifest.integrity.clone(),
-        install: id.to_owned(),
-    })
+        install: id.clone(),
+    }))
 }
 
-type Program = (PathBuf, Vec<OsString>, Vec<(OsString, OsString)>);
-
-fn npm_program(tree: &Path, command: &PackageCommand, host: &HostView) -> Result<Program, InstallError> {
+async fn npm_program(
+    foreign: &mut Foreign,
+    tree: &Path,
+    command: &PackageCommand,
+    host: &HostView,
+) -> Result<Option<Program>, InstallError> {
+    let modules = foreign.resolve(Path::new("node_modules")).await?;
+    if !matches!(modules, Place::Inside { kind: Kind::Directory, .. }) {
+        return Ok(None);
+    }
     let request = &command.request;
     let own_name = request.name().rsplit('/').next().unwrap_or_default();
     let (asked, packages) = match &command.executable {
@@ -81,69 +109,113 @@ fn npm_program(tree: &Path, command: &PackageCommand, host: &HostView) -> Result
     let mut offered = Vec::new();
     let mut file = None;
     for package in packages {
-        let programs = npm::programs(tree, &package.name)?;
+        let programs = npm::programs(foreign, tree, &package.name).await?;
         file = file.or_else(|| programs.get(asked).cloned());
         // As npx does: where all names mean one program, that one is meant.
         if command.executable == Executable::OfPackage && file.is_none() {
             file = programs.values().next().filter(|first| programs.values().all(|other| other == *first)).cloned();
         }
-        offered.extend(programs.into_keys());
+        offered.extend(programs.into_keys().map(|name| shown(&name)));
     }
     // A program of a dependency, by the link that npm makes to every program.
-    let link = Path::new("node_modules/.bin").join(asked);
-    let file = file.or_else(|| tree.join(&link).exists().then_some(link));
-    let no_program = || InstallError::NoProgram {
-        package: request.to_string(),
-        program: asked.to_owned(),
-        offered: offered.clone(),
+    let file = file.unwrap_or_else(|| Path::new("node_modules/.bin").join(asked));
+    let refused = |problem| not_a_program(request, asked, problem);
+    let file = match foreign.resolve(&file).await? {
+        Place::Inside { path, kind: Kind::File, .. } => path,
+        Place::Inside { .. } => return Err(refused("is not a regular file".to_owned())),
+        Place::Outside { target } => return Err(refused(leads_out(&target))),
+        Place::Absent => {
+            let (package, program) = (request.to_string(), asked.to_owned());
+            return Err(InstallError::NoProgram { package, program, offered });
+        }
     };
-    let file = real_inside(tree, &file.ok_or_else(no_program)?).map_err(InstallError::file("find", tree))?;
-    if is_for_node(&file) {
-        let node = node_program(host, "node", &request.to_string())?;
-        Ok((node, vec![file.into()], Vec::new()))
+    let path = tree.join(&file);
+    if is_for_node(foreign, &file).await? {
+        let node = node_program(host, "node", &request.to_string()).await?;
+        let (interpreter, args) = (Some(node.clone()), vec![path.into()]);
+        Ok(Some(Program { path: node, args, interpreter, env: Vec::new() }))
     } else {
-        Ok((file, Vec::new(), Vec::new()))
+        Ok(Some(Program { path, args: Vec::new(), interpreter: None, env: Vec::new() }))
     }
 }
 
 /// Whether Node runs a file: its ending says so, or its first line.
-fn is_for_node(file: &Path) -> bool {
+async fn is_for_node(foreign: &mut Foreign, file: &Path) -> Result<bool, InstallError> {
     if file.extension().is_some_and(|ending| ["cjs", "js", "mjs"].iter().any(|own| ending == *own)) {
-        return true;
+        return Ok(true);
     }
-    let mut start = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(128).read_to_end(&mut start));
+    let start = foreign.read_start(file, 128).await?;
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    read.is_ok() && line.starts_with(b"#!") && line.windows(4).any(|part| part == b"node")
+    Ok(line.starts_with(b"#!") && line.windows(4).any(|part| part == b"node"))
 }
 
-fn python_program(tree: &Path, command: &PackageCommand) -> Result<Program, InstallError> {
-    let venv = tree.join(python::VIRTUALENV);
+async fn python_program(
+    foreign: &mut Foreign,
+    pinned: &Pinned,
+    command: &PackageCommand,
+) -> Result<Option<Program>, InstallError> {
+    let Pinned { tree, manifest, .. } = pinned;
+    let request = &command.request;
+    let venv = Path::new(python::VIRTUALENV);
+    let python = venv.join("bin/python");
+    let interpreter = match foreign.resolve(&python).await? {
+        Place::Inside { kind: Kind::File, .. } => None,
+        Place::Outside { target } if manifest.interpreter.as_ref() == Some(&target) => Some(target),
+        // Made before Kennel wrote it down, or no longer there.
+        Place::Outside { .. } if manifest.interpreter.is_none() => return Ok(None),
+        Place::Absent => return Ok(None),
+        Place::Outside { target } => return Err(not_a_program(request, "python", leads_out(&target))),
+        Place::Inside { .. } => return Err(not_a_program(request, "python", "is not a regular file".to_owned())),
+    };
+    if let Some(interpreter) = interpreter.clone()
+        && !blocking(move || Ok(interpreter.is_file())).await?
+    {
+        return Ok(None);
+    }
     let name = match &command.executable {
         Executable::Named(name) => name.as_str(),
         Executable::Interpreter => "python",
-        Executable::OfPackage => command.request.name(),
+        Executable::OfPackage => request.name(),
     };
     let program = venv.join("bin").join(name);
-    if !program.exists() {
-        let name = command.request.name();
-        return Err(InstallError::NoProgram {
-            package: command.request.to_string(),
-            program: program.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            offered: python::offered(tree, name),
-        });
+    match foreign.resolve(&program).await? {
+        Place::Inside { kind: Kind::File, .. } => {}
+        Place::Outside { target } if interpreter.as_ref() == Some(&target) => {}
+        Place::Outside { target } => return Err(not_a_program(request, name, leads_out(&target))),
+        Place::Inside { .. } => return Err(not_a_program(request, name, "is not a regular file".to_owned())),
+        Place::Absent => {
+            return Err(InstallError::NoProgram {
+                package: request.to_string(),
+                program: name.to_owned(),
+                offered: python::offered(foreign, request.name()).await?,
+            });
+        }
     }
-    Ok((program, Vec::new(), vec![("VIRTUAL_ENV".into(), venv.into())]))
+    let env = vec![("VIRTUAL_ENV".into(), tree.join(venv).into())];
+    Ok(Some(Program { path: tree.join(&program), args: Vec::new(), interpreter, env }))
+}
+
+fn not_a_program(request: &Request, program: &str, problem: String) -> InstallError {
+    InstallError::NotAProgram { package: request.to_string(), program: shown(program), problem }
+}
+
+fn leads_out(target: &Path) -> String {
+    format!("leads out of the install, to `{}`", shown(&target.to_string_lossy()))
 }
 
 /// The installation of a Python that the command itself names by its path; those on `PATH` every box shows.
-///
-/// The virtualenv knows it too, but foreign code may have written there, and would choose what a box may read.
 pub(crate) fn named_python(request: &Request, host: &HostView) -> Option<PathBuf> {
     let asked = request.python.as_deref().filter(|python| python.contains('/'))?;
-    let python = programs::python(host, Some(asked), "").ok()?.canonicalize().ok()?;
-    let prefix = python.parent()?.parent()?.to_path_buf();
-    let shown = ["/usr", "/bin"].iter().any(|shown| prefix.starts_with(shown));
+    installation(&programs::python(host, Some(asked), "").ok()?, host)
+}
+
+/// The directories of an interpreter that Kennel or the user chose, where a box must be shown them and may be.
+///
+/// The virtualenv knows it too, but foreign code may have written there, and would choose what a box may read.
+fn installation(python: &Path, host: &HostView) -> Option<PathBuf> {
+    let python = python.canonicalize().ok()?;
+    let prefix = python.parent().filter(|directory| directory.ends_with("bin"))?.parent()?.to_path_buf();
+    let is_shown = ["/usr", "/bin"].iter().any(|shown| prefix.starts_with(shown));
     let allowed = MountRules::for_user(&host.home).check(&prefix, Access::ReadOnly).is_ok();
-    (!shown && allowed).then_some(prefix)
+    (!is_shown && allowed).then_some(prefix)
 }

@@ -11,11 +11,16 @@
 //! registry settings, credentials included, as files in the memory of that box and as variables. Where code of the
 //! packages must run to finish an install, that happens in another box, to which no credentials are given. Texts of
 //! installers are shown without secret values, and nothing secret is written into the store.
+//!
+//! # What an install may do
+//!
+//! Foreign code wrote it, so nothing here opens, lists or removes it: `kennel-tree` does, in a process of its own.
 #![forbid(unsafe_code)]
 
 mod command;
 mod error;
 mod flags;
+mod foreign;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -32,14 +37,14 @@ mod spec;
 mod staging;
 mod store;
 mod tools;
-mod tree;
 mod workshop;
 
 pub use command::{Executable, PackageCommand, PackageError, Request};
 pub use error::{Hint, InstallError, InstallPhase, LastWords};
+pub use foreign::InstallLimits;
 pub use installed::Installed;
+pub use kennel_tree::Change;
 pub use manifest::{Manifest, PinnedPackage};
 pub use output::InstallProgress;
 pub use spec::{Ecosystem, PackageSpec};
 pub use store::{InstallContext, InstallRecord, Refresh, Store};
-pub use tree::Change;

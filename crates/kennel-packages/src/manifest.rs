@@ -5,7 +5,7 @@ use crate::error::InstallError;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The format that this Kennel writes and reads.
@@ -24,6 +24,10 @@ pub struct Manifest {
     pub version: String,
     /// The digest that the registry gave for the first package, or that of its list of files.
     pub integrity: String,
+    /// The Python outside of the install that its virtualenv was made with. Written down before code of the packages
+    /// ran; what the virtualenv says later counts for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpreter: Option<PathBuf>,
     /// All packages that were installed.
     pub packages: Vec<PinnedPackage>,
     /// The digest of the list of all installed files, which lies beside the manifest.
@@ -43,16 +47,24 @@ pub struct PinnedPackage {
     pub integrity: String,
 }
 
+/// What an installer installed.
+pub(crate) struct Contents {
+    pub(crate) packages: Vec<PinnedPackage>,
+    /// As [`Manifest::interpreter`].
+    pub(crate) interpreter: Option<PathBuf>,
+}
+
 impl Manifest {
     /// The manifest of a finished install.
-    pub(crate) fn new(request: &Request, main: &PinnedPackage, packages: Vec<PinnedPackage>, files: String) -> Self {
+    pub(crate) fn new(request: &Request, main: &PinnedPackage, contents: Contents, files: String) -> Self {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Self {
             format: FORMAT,
             request: request.clone(),
             version: main.version.clone(),
             integrity: main.integrity.clone(),
-            packages,
+            interpreter: contents.interpreter,
+            packages: contents.packages,
             files,
             installed_at: since.as_secs(),
         }

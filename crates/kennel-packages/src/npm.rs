@@ -5,10 +5,11 @@
 
 use crate::command::Request;
 use crate::error::{InstallError, InstallPhase};
-use crate::manifest::PinnedPackage;
+use crate::foreign::{Foreign, shown};
+use crate::manifest::{Contents, PinnedPackage};
 use crate::programs::node_program;
 use crate::secrets::Secrets;
-use crate::tree::{read_inside, real_inside};
+use crate::staging::blocking;
 use crate::workshop::{Job, Trust};
 use kennel_box::Command;
 use serde::Deserialize;
@@ -18,7 +19,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The largest lock file that is read.
-const LARGEST_LOCK: u64 = 64 << 20;
+const LARGEST_LOCK: u64 = 16 << 20;
+/// The largest description of a package that is read, and the most programs that it may name.
+const LARGEST_DESCRIPTION: u64 = 4 << 20;
+const MOST_PROGRAMS: usize = 1000;
 
 /// Where npm writes down what it installed, and perhaps from which address.
 const LOCKS: [&str; 2] = ["package-lock.json", "node_modules/.package-lock.json"];
@@ -44,11 +48,14 @@ struct LockedPackage {
 }
 
 /// Installs the packages of a request and says what came of it.
-pub(crate) async fn install(job: &Job<'_>, request: &Request) -> Result<Vec<PinnedPackage>, InstallError> {
-    let npm = node_program(job.host, "npm", &job.package)?;
-    let node = node_program(job.host, "node", &job.package)?;
+pub(crate) async fn install(job: &Job<'_>, request: &Request) -> Result<Contents, InstallError> {
+    let npm = node_program(job.host, "npm", &job.package).await?;
+    let node = node_program(job.host, "node", &job.package).await?;
     let project = job.places.tree.join("package.json");
-    fs::write(&project, "{\n  \"private\": true\n}\n").map_err(InstallError::file("write", &project))?;
+    // Nobody else has written there yet.
+    let write =
+        move || fs::write(&project, "{\n  \"private\": true\n}\n").map_err(InstallError::file("write", &project));
+    blocking(write).await?;
 
     job.observer.enter(InstallPhase::Resolving, &format!("resolving {request}"));
     let mut words = vec!["install", "--ignore-scripts", "--package-lock", "--save", "--save-exact", "--omit=dev"];
@@ -56,15 +63,17 @@ pub(crate) async fn install(job: &Job<'_>, request: &Request) -> Result<Vec<Pinn
     let packages = request.texts();
     words.extend(packages.iter().map(String::as_str));
     run(job, Trust::Credentials, &npm, &node, &words).await?;
-    let lock = read_lock(&job.places.tree)?;
-    redact_locks(&job.places.tree, &job.settings.secrets)?;
+    let mut foreign = Foreign::open(job.trees, &job.places.tree, &job.places.final_tree).await?;
+    let lock = read_lock(&mut foreign, &job.places.tree).await?;
+    redact_locks(&mut foreign, &job.settings.secrets).await?;
+    drop(foreign);
 
     let building = lock.packages.values().any(|package| package.has_install_script);
     if building {
         job.observer.enter(InstallPhase::Building, "running the packages' own steps, without credentials");
         run(job, Trust::NoCredentials, &npm, &node, &["rebuild", "--foreground-scripts"]).await?;
     }
-    Ok(pinned(lock))
+    Ok(Contents { packages: pinned(lock), interpreter: None })
 }
 
 async fn run(job: &Job<'_>, trust: Trust, npm: &Path, node: &Path, words: &[&str]) -> Result<(), InstallError> {
@@ -77,20 +86,26 @@ async fn run(job: &Job<'_>, trust: Trust, npm: &Path, node: &Path, words: &[&str
     outcome
 }
 
-fn read_lock(tree: &Path) -> Result<Lock, InstallError> {
+async fn read_lock(foreign: &mut Foreign, tree: &Path) -> Result<Lock, InstallError> {
     let path = tree.join(LOCKS[0]);
-    let text = read_inside(tree, Path::new(LOCKS[0]), LARGEST_LOCK).map_err(InstallError::file("read", &path))?;
-    serde_json::from_slice(&text).map_err(|error| InstallError::Broken { path, problem: error.to_string() })
+    let broken = move |problem: String| InstallError::Broken { path, problem };
+    let Some(text) = foreign.read(Path::new(LOCKS[0]), LARGEST_LOCK).await? else {
+        return Err(broken("npm wrote no lock file".to_owned()));
+    };
+    blocking(move || serde_json::from_slice(&text).map_err(|error| broken(error.to_string()))).await
 }
 
 /// Takes out what an address of a registry may hold: only newer npms can be told to leave addresses out.
-fn redact_locks(tree: &Path, secrets: &Secrets) -> Result<(), InstallError> {
+async fn redact_locks(foreign: &mut Foreign, secrets: &Secrets) -> Result<(), InstallError> {
     for name in LOCKS {
-        let Ok(text) = read_inside(tree, Path::new(name), LARGEST_LOCK) else { continue };
-        let text = String::from_utf8_lossy(&text);
-        if secrets.are_in(&text) {
-            let path = real_inside(tree, Path::new(name)).map_err(InstallError::file("find", name))?;
-            fs::write(&path, secrets.redact(&text)).map_err(InstallError::file("write", &path))?;
+        let Some(text) = foreign.read(Path::new(name), LARGEST_LOCK).await? else { continue };
+        let secrets = secrets.clone();
+        let redacted = blocking(move || {
+            let text = String::from_utf8_lossy(&text);
+            Ok(secrets.are_in(&text).then(|| secrets.redact(&text)))
+        });
+        if let Some(text) = redacted.await? {
+            foreign.replace(Path::new(name), text.as_bytes()).await?;
         }
     }
     Ok(())
@@ -104,6 +119,7 @@ fn pinned(lock: Lock) -> Vec<PinnedPackage> {
         .filter_map(|(place, package)| {
             let (outer, name) = place.rsplit_once("node_modules/")?;
             let LockedPackage { version, integrity, .. } = package;
+            let (version, integrity) = (shown(&version), shown(&integrity));
             Some((!outer.is_empty(), PinnedPackage { name: name.to_owned(), version, integrity }))
         })
         .collect::<Vec<_>>();
@@ -126,23 +142,30 @@ enum Bin {
 }
 
 /// The programs of a package, by name, with their places in the install.
-pub(crate) fn programs(tree: &Path, package: &str) -> Result<BTreeMap<String, PathBuf>, InstallError> {
+pub(crate) async fn programs(
+    foreign: &mut Foreign,
+    tree: &Path,
+    package: &str,
+) -> Result<BTreeMap<String, PathBuf>, InstallError> {
     let directory = Path::new("node_modules").join(package);
     let path = directory.join("package.json");
-    let text = read_inside(tree, &path, LARGEST_LOCK).map_err(InstallError::file("read", tree.join(&path)))?;
-    described(package, &text)
-        .map_err(|error| InstallError::Broken { path: tree.join(&path), problem: error.to_string() })
+    let broken = |problem: String| InstallError::Broken { path: tree.join(&path), problem };
+    let text = foreign.read(&path, LARGEST_DESCRIPTION).await?;
+    let text = text.ok_or_else(|| broken("it is not there".to_owned()))?;
+    bins(&directory, package, &text).map_err(broken)
 }
 
-fn described(package: &str, text: &[u8]) -> serde_json::Result<BTreeMap<String, PathBuf>> {
-    let directory = Path::new("node_modules").join(package);
-    let description: Description = serde_json::from_slice(text)?;
+fn bins(directory: &Path, package: &str, description: &[u8]) -> Result<BTreeMap<String, PathBuf>, String> {
+    let description: Description = serde_json::from_slice(description).map_err(|error| error.to_string())?;
     let own_name = package.rsplit('/').next().unwrap_or(package);
     let named = match description.bin {
         None => BTreeMap::new(),
         Some(Bin::One(file)) => BTreeMap::from([(own_name.to_owned(), file)]),
         Some(Bin::Many(named)) => named,
     };
+    if named.len() > MOST_PROGRAMS {
+        return Err(format!("it names more than {MOST_PROGRAMS} programs"));
+    }
     Ok(named.into_iter().map(|(name, file)| (name, directory.join(file))).collect())
 }
 
@@ -155,7 +178,7 @@ pub(crate) fn lock_packages(text: &[u8]) -> Option<Vec<PinnedPackage>> {
 /// The programs that the text of a `package.json` names.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn described_programs(package: &str, text: &[u8]) -> Option<BTreeMap<String, PathBuf>> {
-    described(package, text).ok()
+    bins(&Path::new("node_modules").join(package), package, text).ok()
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ impl<'a> Observer<'a> {
         Self { secrets, ..self }
     }
 
+    /// Who is told of this install; what is said there must hold no secrets.
+    pub(crate) fn progress(&self) -> &'a dyn InstallProgress {
+        self.progress
+    }
+
     pub(crate) fn phase(&self) -> InstallPhase {
         self.state().phase
     }

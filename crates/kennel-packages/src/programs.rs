@@ -1,6 +1,7 @@
 //! Where the programs are that installs need: Node, npm, Python and uv on the user's `PATH`.
 
 use crate::error::InstallError;
+use crate::staging::blocking;
 use kennel_box::HostView;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,9 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// A program of npm's world.
-pub(crate) fn node_program(host: &HostView, name: &str, package: &str) -> Result<PathBuf, InstallError> {
-    find(host, name).ok_or_else(|| InstallError::Missing {
+pub(crate) async fn node_program(host: &HostView, name: &'static str, package: &str) -> Result<PathBuf, InstallError> {
+    let host = host.clone();
+    blocking(move || Ok(find(&host, name))).await?.ok_or_else(|| InstallError::Missing {
         package: package.to_owned(),
         program: name.to_owned(),
         advice: "install Node.js, which brings npm, or put it on PATH",

@@ -69,16 +69,20 @@ fn only_settings_of_the_installer_and_of_the_network_are_taken() {
 #[test]
 fn the_files_of_npm_become_one_with_the_variables_they_refer_to() {
     let scene = Scene::new(&[
-        ("home/.npmrc", "registry=https://a/\n//a/:_authToken=${CORP_TOKEN}\n"),
-        ("work/.npmrc", "registry=https://b/\ncafile={root}/work/ca.pem\n"),
-        ("work/ca.pem", "CERTIFICATE"),
+        ("home/.npmrc", "registry=https://a/\n//a/:_authToken=${CORP_TOKEN}\ncafile=~/ca.pem\n"),
+        (
+            "work/.npmrc",
+            "; comment\nregistry = https://b/\n@s:registry=https://c:443/\n//c/:_authToken=literal\nfund=false\n",
+        ),
+        ("home/ca.pem", "CERTIFICATE"),
     ]);
     let settings = scene.gather(Ecosystem::Npm, &[("CORP_TOKEN", "t0k3n-value"), ("OTHER", "x")]);
     assert_eq!(names(&settings), ["CORP_TOKEN"]);
     let text = file(&settings, ".npmrc").unwrap();
     assert_eq!(
         text,
-        "registry=https://a/\n//a/:_authToken=${CORP_TOKEN}\nregistry=https://b/\ncafile=/home/kennel/.kennel/file-0\n"
+        "registry=https://a/\n//a/:_authToken=${CORP_TOKEN}\ncafile=/home/kennel/.kennel/file-0\n\
+         registry=https://b/\n@s:registry=https://c:443/\n//c/:_authToken=literal\nfund=false\n"
     );
     assert_eq!(file(&settings, ".kennel/file-0"), Some("CERTIFICATE"));
     assert_eq!(settings.secrets.redact("the t0k3n-value"), "the [redacted]");
@@ -131,4 +135,110 @@ fn nothing_secret_is_left_for_a_box_that_runs_foreign_code() {
     assert_eq!(file(&settings, ".npmrc"), Some("registry=https://a/\n"));
     assert_eq!(settings.files.len(), 1, "the key is not copied");
     assert!(!format!("{settings:?}").contains("t0k3n"));
+}
+
+#[test]
+fn a_projects_file_brings_no_file_no_variable_and_no_weaker_connection() {
+    let project = "cafile={root}/home/.ssh/id\nx={root}/home/.ssh/id\n//a/:keyfile={root}/home/.ssh/id\n\
+                   //a/:_authToken=${PRECIOUS}\ntag=${PRECIOUS}\nstrict-ssl=false\nca=~/x\nscript-shell=./x\n\
+                   registry=${PRECIOUS}\nproxy=http://p/\nregistry=http://127.0.0.1:7330/\n\
+                   @s:registry=http://u:p@[::1]:7330/x\n";
+    let scene = Scene::new(&[("work/.npmrc", project), ("home/.ssh/id", "PRIVATE")]);
+    let settings = scene.gather(Ecosystem::Npm, &[("PRECIOUS", "pr3cious")]);
+    assert!(settings.files.is_empty() && settings.variables.is_empty(), "{:?}", names(&settings));
+    assert_eq!(settings.notes.len(), 12, "{:?}", settings.notes);
+    assert!(settings.notes[0].starts_with("`cafile` of ") && settings.notes[0].contains("left out"));
+}
+
+#[test]
+fn a_projects_file_is_read_only_where_it_is_a_file() {
+    let scene = Scene::new(&[("home/.aws/credentials", "registry=https://leak/\n")]);
+    let path = scene.root.join("work/.npmrc");
+    std::os::unix::fs::symlink(scene.root.join("home/.aws/credentials"), &path).unwrap();
+    assert!(scene.gather(Ecosystem::Npm, &[]).files.is_empty(), "a link");
+    fs::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(scene.gather(Ecosystem::Npm, &[]).files.is_empty(), "a pipe");
+}
+
+#[test]
+fn the_users_files_bring_what_an_installer_needs_and_nothing_that_is_denied() {
+    let scene = Scene::new(&[
+        ("home/.npmrc", "cafile={root}/home/.ssh/id\nother={root}/home/notes\ncache={root}/home/notes\nx=${HOME}\n"),
+        (
+            "home/.config/pip/pip.conf",
+            "[global]\ncert = {root}/home/ca.pem\nfind-links =\n    {root}/home/wheels\n    {root}/home/.ssh\n\
+             log = {root}/home/notes\nkeyring = {root}/home/notes\n",
+        ),
+        ("home/.config/uv/uv.toml", "find-links = [\n    \"{root}/home/wheels\",\n]\n"),
+        ("home/.ssh/id", "PRIVATE"),
+        ("home/notes", "notes"),
+        ("home/ca.pem", "CERTIFICATE"),
+        ("home/wheels/x", ""),
+    ]);
+    let npm = scene.gather(Ecosystem::Npm, &[("NPM_CONFIG_OTHER", "{root}/home/notes"), ("HOME", "/x")]);
+    assert_eq!(file(&npm, ".npmrc"), Some("x=${HOME}\n"));
+    assert_eq!(npm.files.len(), 1);
+    assert!(npm.variables.is_empty(), "{:?}", names(&npm));
+    let said = npm.notes.join("\n");
+    for expected in ["`cafile` of", "never shown", "`other` of", "`NPM_CONFIG_OTHER` of your environment", "`x` of"] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert!(!said.contains("`cache`"), "Kennel decides that itself: {said}");
+
+    let python =
+        scene.gather(Ecosystem::Python, &[("PIP_CONSTRAINT", "{root}/home/notes"), ("NETRC", "{root}/home/notes")]);
+    let root = scene.root.display();
+    assert_eq!(
+        file(&python, ".config/pip/pip.conf").unwrap(),
+        format!("[global]\ncert = /home/kennel/.kennel/file-1\nfind-links =\n    {root}/home/wheels\n")
+    );
+    assert_eq!(python.directories, [scene.root.join("home/wheels"), scene.root.join("home/wheels")]);
+    assert_eq!(file(&python, ".kennel/file-0"), Some("notes"), "the constraints");
+    assert!(!names(&python).contains(&"NETRC"));
+}
+
+#[test]
+fn what_holds_a_private_key_is_private_whatever_names_it() {
+    let with_key = "-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----\nk3y\n";
+    let scene = Scene::new(&[
+        (
+            "home/.config/pip/pip.conf",
+            "[global]\ntimeout = 3\nclient-cert = {root}/home/client.pem\ncert={root}/home/both.pem\n",
+        ),
+        (
+            "home/.npmrc",
+            "//a/:certfile={root}/home/both.pem\n//a/:keyfile={root}/home/client.pem\ncafile={root}/home/ca.pem\n",
+        ),
+        // Its name alone says so: the format may be one that has no words.
+        ("home/client.pem", "k3y"),
+        ("home/both.pem", with_key),
+        ("home/ca.pem", "CERTIFICATE"),
+    ]);
+    let variables = [
+        ("PIP_CLIENT_CERT", "{root}/home/client.pem"),
+        ("SSL_CLIENT_CERT", "{root}/home/both.pem"),
+        ("SSL_CERT_FILE", "{root}/home/both.pem"),
+        ("NPM_CONFIG_//a/:keyfile", "{root}/home/client.pem"),
+        ("NPM_CONFIG_KEY", "k3y-inline"),
+        ("REQUESTS_CA_BUNDLE", "{root}/home/ca.pem"),
+    ];
+    for ecosystem in [Ecosystem::Python, Ecosystem::Npm] {
+        let all = scene.gather(ecosystem, &variables);
+        let held = |settings: &RegistrySettings| {
+            let files = settings.files.iter().map(|file| String::from_utf8_lossy(&file.content).into_owned());
+            let variables = settings.variables.iter().map(|(name, value)| format!("{name:?}={value:?}"));
+            files.chain(variables).collect::<Vec<_>>().join("\n")
+        };
+        assert!(held(&all).contains("k3y"), "the download has it");
+        let some = all.without_secrets();
+        let text = held(&some);
+        assert!(!text.contains("k3y") && !text.to_lowercase().contains("client"), "{text}");
+        assert!(text.contains("CERTIFICATE") && text.contains("REQUESTS_CA_BUNDLE"), "{text}");
+        // Nothing names a copy that is not there.
+        for copy in text.split(&['"', '=', '\n'][..]).filter(|word| word.starts_with("/home/kennel/.kennel/file-")) {
+            let place = copy.strip_prefix("/home/kennel/").unwrap();
+            assert!(some.files.iter().any(|file| file.place == place), "{copy}: {text}");
+        }
+    }
 }

@@ -1,20 +1,36 @@
 //! Where installs are made before they are put into place, and what is left of those whose maker died.
 //!
 //! A directory in here belongs to whoever holds the lock beside it. The kernel lets go of a lock when its holder ends,
-//! however that happens, so a directory whose lock is free is nobody's and can be removed.
+//! however that happens, so a directory whose lock is free is nobody's and can be removed. What foreign code left in it
+//! is removed by a helper; where that fails, it is said once, and tried again before a later install.
 
 use crate::error::InstallError;
+use crate::foreign::failed;
 use crate::workshop::Places;
+use kennel_tree::{Bounds, Trees};
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
 
 const LOCK: &str = "lock";
 
-/// A directory that an install is made in. Dropping it removes what is left of it.
+/// How long the removal of one directory may take; what is left then is removed later.
+pub(crate) const REMOVAL: Duration = Duration::from_mins(2);
+/// How often, and how fast one after the other, a new lock is tried that somebody else has.
+const OWN_LOCK_ATTEMPTS: u32 = 1000;
+const OWN_LOCK_PAUSE: Duration = Duration::from_millis(20);
+/// How many directories are remembered as said.
+const MOST_SAID: usize = 1000;
+
+/// A directory that an install is made in. What is left of it when it is dropped is nobody's.
 #[derive(Debug)]
 pub(crate) struct Staging {
-    directory: PathBuf,
+    parent: PathBuf,
+    id: String,
     lock_path: PathBuf,
     _lock: File,
 }
@@ -23,58 +39,120 @@ impl Staging {
     /// Makes an empty directory with this name and takes it.
     pub(crate) fn create(parent: &Path, id: &str) -> Result<Self, InstallError> {
         let lock_path = parent.join(format!("{id}.{LOCK}"));
-        let lock = take_lock(&lock_path)?.ok_or_else(|| InstallError::File {
-            what: "take",
-            path: lock_path.clone(),
-            source: std::io::Error::other("somebody else has it"),
-        })?;
-        let staging = Self { directory: parent.join(id), lock_path, _lock: lock };
+        let lock = take_own_lock(&lock_path)?;
+        let staging = Self { parent: parent.to_path_buf(), id: id.to_owned(), lock_path, _lock: lock };
         for name in ["tree", "work"] {
-            let path = staging.directory.join(name);
+            let path = staging.directory().join(name);
             fs::create_dir_all(&path).map_err(InstallError::file("make", &path))?;
         }
         Ok(staging)
     }
 
-    pub(crate) fn directory(&self) -> &Path {
-        &self.directory
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.parent.join(&self.id)
     }
 
     /// The places of an install that will be at a path.
     pub(crate) fn places(&self, destination: &Path) -> Places {
+        let directory = self.directory();
         Places {
-            tree: self.directory.join("tree"),
-            work: self.directory.join("work"),
+            tree: directory.join("tree"),
+            work: directory.join("work"),
             final_tree: destination.join("tree"),
             final_work: destination.join("work"),
+            directory,
+        }
+    }
+
+    /// Lets go of a directory that has been put into place.
+    pub(crate) fn release(self) {
+        // A lock that nothing lies beside does no harm.
+        let _ = fs::remove_file(&self.lock_path);
+    }
+
+    /// Removes the directory; says why where it cannot.
+    pub(crate) async fn discard(self, trees: &Trees) -> Result<(), InstallError> {
+        remove(trees, &self.parent, &self.id, REMOVAL).await?;
+        blocking(move || {
+            self.release();
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Removes what belongs to nobody any more. One directory that cannot be removed stops no other, and no install.
+pub(crate) async fn sweep(trees: &Trees, parent: &Path, warn: &(dyn Fn(&str) + Sync)) {
+    let listing = parent.to_path_buf();
+    let locks = blocking(move || leftovers(&listing)).await.unwrap_or_else(|error| {
+        warn_once(parent, &error, warn);
+        Vec::new()
+    });
+    let deadline = Instant::now() + REMOVAL;
+    for path in locks {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        if let Err(error) = remove_leftover(trees, parent, &path, left).await {
+            warn_once(&path, &error, warn);
         }
     }
 }
 
-impl Drop for Staging {
-    fn drop(&mut self) {
-        // What cannot be removed now, because the box is still ending, is removed before the next install.
-        if remove(&self.directory).is_ok() {
-            let _ = fs::remove_file(&self.lock_path);
-        }
+/// The locks in a directory.
+fn leftovers(parent: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    let failed = || InstallError::file("list", parent);
+    let entries = fs::read_dir(parent).map_err(failed())?;
+    let paths = entries.map(|entry| Ok(entry.map_err(failed())?.path())).collect::<Result<Vec<_>, _>>()?;
+    Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == LOCK)).collect())
+}
+
+async fn remove_leftover(trees: &Trees, parent: &Path, lock_path: &Path, time: Duration) -> Result<(), InstallError> {
+    let path = lock_path.to_path_buf();
+    // Held while it is removed, so that nobody takes the name meanwhile.
+    let Some(lock) = blocking(move || take_lock(&path)).await? else { return Ok(()) };
+    let Some(name) = lock_path.file_stem().and_then(|name| name.to_str()) else { return Ok(()) };
+    remove(trees, parent, name, time).await?;
+    let path = lock_path.to_path_buf();
+    blocking(move || {
+        let removed = fs::remove_file(&path).map_err(InstallError::file("remove", &path));
+        drop(lock);
+        removed
+    })
+    .await
+}
+
+/// Says what could not be removed, the first time.
+fn warn_once(path: &Path, error: &InstallError, warn: &(dyn Fn(&str) + Sync)) {
+    static SAID: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    // A lock whose holder panicked still guards consistent data.
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_new = said.len() < MOST_SAID && said.insert(path.to_path_buf());
+    drop(said);
+    if is_new {
+        warn(&format!("what an earlier install left is still there and is tried again later: {error}"));
     }
 }
 
-/// Removes what belongs to nobody any more.
-pub(crate) fn sweep(parent: &Path) -> Result<(), InstallError> {
-    for entry in fs::read_dir(parent).map_err(InstallError::file("list", parent))? {
-        let path = entry.map_err(InstallError::file("list", parent))?.path();
-        if path.extension().is_none_or(|ending| ending != LOCK) {
-            continue;
+/// Removes a directory of the store with all that is in it, whatever foreign code made of it.
+pub(crate) async fn remove(trees: &Trees, parent: &Path, name: &str, time: Duration) -> Result<(), InstallError> {
+    let path = parent.join(name);
+    let bounds = Bounds { time, ..Bounds::default() };
+    let mut session = trees.open(parent, bounds).await.map_err(failed("remove", &path))?;
+    session.remove(Path::new(name)).await.map_err(failed("remove", &path))
+}
+
+/// Takes the lock of a new name. Whoever sweeps may have found it a moment earlier than it was taken, and lets go of it.
+fn take_own_lock(path: &Path) -> Result<File, InstallError> {
+    for _ in 0..OWN_LOCK_ATTEMPTS {
+        if let Some(lock) = take_lock(path)? {
+            return Ok(lock);
         }
-        // Held while it is removed, so that nobody takes the name meanwhile.
-        if let Some(_lock) = take_lock(&path)?
-            && remove(&path.with_extension("")).is_ok()
-        {
-            let _ = fs::remove_file(&path);
-        }
+        std::thread::sleep(OWN_LOCK_PAUSE);
     }
-    Ok(())
+    let source = std::io::Error::other("somebody else has it");
+    Err(InstallError::File { what: "take", path: path.to_path_buf(), source })
 }
 
 /// Takes a lock, unless somebody has it.
@@ -104,29 +182,6 @@ pub(crate) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         Err(InstallError::File { what: "use", path: PathBuf::from("the store"), source: error.into() })
     })
-}
-
-/// Removes a directory with all that is in it, even what foreign code made hard to remove.
-pub(crate) fn remove(directory: &Path) -> std::io::Result<()> {
-    let gone = |outcome: std::io::Result<()>| match outcome {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    };
-    gone(fs::remove_dir_all(directory)).or_else(|_| {
-        open_up(directory);
-        gone(fs::remove_dir_all(directory))
-    })
-}
-
-/// Gives the owner all rights on all directories.
-fn open_up(directory: &Path) {
-    // Where this fails, the removal does too, and says why.
-    let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
-    }
 }
 
 #[cfg(test)]

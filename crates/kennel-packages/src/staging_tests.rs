@@ -1,28 +1,5 @@
 use super::*;
 
-fn names(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).unwrap();
-    let mut names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>();
-    names.sort();
-    names
-}
-
-#[test]
-fn a_sweep_takes_what_belongs_to_nobody_and_nothing_else() {
-    let parent = tempfile::tempdir().unwrap();
-    let alive = Staging::create(parent.path(), "alive").unwrap();
-    // As a killed process leaves it: the files are there, the lock is free.
-    let hard = parent.path().join("dead/tree/hard");
-    fs::create_dir_all(&hard).unwrap();
-    fs::write(hard.join("x"), "").unwrap();
-    fs::set_permissions(&hard, fs::Permissions::from_mode(0o000)).unwrap();
-    fs::write(parent.path().join("dead.lock"), "").unwrap();
-    sweep(parent.path()).unwrap();
-    assert_eq!(names(parent.path()), ["alive", "alive.lock"]);
-    drop(alive);
-    assert_eq!(names(parent.path()), [""; 0]);
-}
-
 #[test]
 fn a_lock_is_taken_once() {
     let parent = tempfile::tempdir().unwrap();
@@ -31,4 +8,19 @@ fn a_lock_is_taken_once() {
     assert!(take_lock(&path).unwrap().is_none());
     drop(lock);
     assert!(take_lock(&path).unwrap().is_some());
+}
+
+#[test]
+fn a_new_lock_that_a_sweep_found_first_is_taken_when_it_lets_go() {
+    let parent = tempfile::tempdir().unwrap();
+    let swept = take_lock(&parent.path().join("new.lock")).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let making = scope.spawn(|| Staging::create(parent.path(), "new"));
+        std::thread::sleep(Duration::from_millis(100));
+        fs::remove_file(parent.path().join("new.lock")).unwrap();
+        drop(swept);
+        let staging = making.join().unwrap().unwrap();
+        assert!(staging.directory().join("tree").is_dir());
+        assert!(take_lock(&parent.path().join("new.lock")).unwrap().is_none(), "it is held");
+    });
 }

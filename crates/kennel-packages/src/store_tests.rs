@@ -18,6 +18,7 @@ fn context(host: &HostView, kind: EngineKind) -> InstallContext<'_> {
         variables: &[],
         budget: Duration::from_secs(1),
         refresh: Refresh::Never,
+        limits: InstallLimits::default(),
     }
 }
 
@@ -64,4 +65,24 @@ fn a_wait_for_another_install_ends_with_the_budget() {
     let host = HostView::default();
     let error = runtime.block_on(store.ensure(&command, &context(&host, EngineKind::Native), &Quiet)).unwrap_err();
     assert!(matches!(error, InstallError::Timeout { phase: InstallPhase::Waiting, .. }), "{error}");
+}
+
+#[test]
+fn a_helper_that_fails_is_an_error_of_that_install() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    store.trees = Trees::with_program("/bin/false");
+    let command = command(&["npx", "semver"]);
+    let install = store.root.join("installs/semver-1");
+    fs::create_dir_all(install.join("tree")).unwrap();
+    let main = crate::PinnedPackage { name: "semver".into(), version: "1".into(), integrity: String::new() };
+    let contents = Contents { packages: vec![main.clone()], interpreter: None };
+    let manifest = Manifest::new(&command.request, &main, contents, String::new());
+    write_whole(&install.join("manifest.json"), &to_json(&manifest).unwrap()).unwrap();
+    store.pin(&command.request, "semver-1").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let host = HostView::default();
+    let error = runtime.block_on(store.ensure(&command, &context(&host, EngineKind::Native), &Quiet)).unwrap_err();
+    assert!(matches!(&error, InstallError::Tree { source, .. } if source.is_transient()), "{error}");
+    assert!(error.to_string().ends_with("try again"), "{error}");
 }

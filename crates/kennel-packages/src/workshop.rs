@@ -1,29 +1,38 @@
 //! The box in which an installer runs: writable is the install alone, and the network is on.
 
 use crate::error::{Hint, InstallError};
+use crate::foreign::{InstallLimits, judged};
 use crate::output::{Observer, hint};
 use crate::ports;
 use crate::settings::{BOX_HOME, RegistrySettings};
-use crate::staging::{blocking, remove};
+use crate::staging::{REMOVAL, blocking, remove};
 use kennel_box::{
     AccessMode, BoxError, BoxPlan, BoxSpec, Command, Engine, ExitCause, ExitReport, HostView, MountRules, MountSpec,
     Network, Profile, RunningBox, Size,
 };
+use kennel_tree::{TreeError, Trees};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// How long the streams of an installer may stay open after its end; what holds them is ended with the box.
 const DRAIN: Duration = Duration::from_secs(2);
 
+/// How often it is measured what an install takes of the disk, and how much of the time that may cost.
+const MEASURE_INTERVAL: Duration = Duration::from_secs(3);
+const MEASURE_SHARE: u32 = 20;
+
 /// Where an install is while it is made, and where it will be.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
+    /// What holds the tree and the work directory.
+    pub(crate) directory: PathBuf,
     /// What will be kept.
     pub(crate) tree: PathBuf,
     /// What is needed only while it is made.
@@ -38,6 +47,10 @@ pub(crate) struct Places {
 pub(crate) struct Job<'a> {
     pub(crate) package: String,
     pub(crate) engine: &'a dyn Engine,
+    pub(crate) trees: &'a Trees,
+    pub(crate) limits: InstallLimits,
+    /// Whether a box has worked here before.
+    pub(crate) used: AtomicBool,
     pub(crate) host: &'a HostView,
     pub(crate) places: Places,
     pub(crate) settings: RegistrySettings,
@@ -89,16 +102,42 @@ impl Job<'_> {
 
     /// Leaves nothing of an earlier box to this one: its caches may hold addresses with secrets in them.
     async fn clear_work(&self) -> Result<(), InstallError> {
-        let work = self.places.work.clone();
-        blocking(move || {
-            let failed = || InstallError::file("make anew", &work);
-            remove(&work).and_then(|()| fs::create_dir_all(work.join("tmp"))).map_err(failed())
-        })
-        .await
+        if self.used.swap(true, Ordering::Relaxed) {
+            remove(self.trees, &self.places.directory, "work", REMOVAL).await?;
+        }
+        make(self.places.work.join("tmp")).await
+    }
+
+    /// Begins the install itself anew.
+    pub(crate) async fn clear_tree(&self) -> Result<(), InstallError> {
+        remove(self.trees, &self.places.directory, "tree", REMOVAL).await?;
+        make(self.places.tree.clone()).await
+    }
+
+    /// Ends when the install takes more of the disk than it may.
+    async fn outgrown(&self) -> InstallError {
+        let directory = &self.places.directory;
+        let mut pause = MEASURE_INTERVAL;
+        loop {
+            sleep(pause).await;
+            let begin = Instant::now();
+            let bounds = self.limits.in_the_making(REMOVAL);
+            let measured = match self.trees.open(directory, bounds).await {
+                Ok(mut session) => session.measure(Path::new("")).await,
+                Err(error) => Err(error),
+            };
+            match measured {
+                Err(source @ TreeError::Exceeded { .. }) => {
+                    return judged(&self.package, "measure", directory, source);
+                }
+                // What changes all the time cannot always be measured; the next time will do.
+                _ => pause = MEASURE_INTERVAL.max(begin.elapsed() * MEASURE_SHARE),
+            }
+        }
     }
 
     fn plan(&self, settings: &RegistrySettings, programs: &[&Path]) -> Result<BoxPlan, BoxError> {
-        let Places { tree, work, final_tree, final_work } = &self.places;
+        let Places { tree, work, final_tree, final_work, .. } = &self.places;
         let place = |host_path: &Path, mount_path: Option<&Path>, mode| MountSpec {
             host_path: host_path.to_path_buf(),
             mount_path: mount_path.map(Path::to_path_buf),
@@ -158,11 +197,18 @@ impl Workshop<'_> {
         ]);
         env.append(&mut command.env);
         command.env = env;
-        let ended = timeout_at(self.job.deadline, self.run_to_end(&command, input)).await;
-        let Ok(ended) = ended else {
-            let error = self.job.timeout();
-            self.end().await;
-            return Err(error);
+        let ended = tokio::select! {
+            ended = timeout_at(self.job.deadline, self.run_to_end(&command, input)) => {
+                ended.map_err(|_| self.job.timeout())
+            }
+            error = self.job.outgrown() => Err(error),
+        };
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                self.end().await;
+                return Err(error);
+            }
         };
         let report = ended.map_err(|source| self.job.boxed(source))?;
         let output = self.job.observer.take_last_words();
@@ -203,4 +249,8 @@ impl Workshop<'_> {
         // It can only fail because the box is gone.
         let _ = self.running.destroy().await;
     }
+}
+
+async fn make(path: PathBuf) -> Result<(), InstallError> {
+    blocking(move || fs::create_dir_all(&path).map_err(InstallError::file("make anew", &path))).await
 }

@@ -5,8 +5,8 @@
 //! making targets, starting boxes and asserting is left to the tests that use this crate.
 //! Also owns the MCP server that tests and benches run, the program `kennel-fixture`, and a
 //! client for servers over stdio ([`StdioClient`]), and the check of messages against the
-//! protocol's schemas ([`Schema`]), the harness of tests that make boxes ([`run_tests`]), and the replay of
-//! fuzzing corpora ([`replay_corpus`]).
+//! protocol's schemas ([`Schema`]), the harness of tests that make boxes ([`run_tests`]), the replay of
+//! fuzzing corpora ([`replay_corpus`]), and a registry of packages for npm and Python ([`Registry`]).
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +17,7 @@ mod corpus;
 pub mod fake;
 mod harness;
 mod programs;
+mod registry;
 mod report;
 mod schema;
 mod table;
@@ -26,6 +27,7 @@ pub use client::{ClientError, StdioClient};
 pub use corpus::replay_corpus;
 pub use harness::{Test, run_tests};
 pub use programs::program;
+pub use registry::{NpmPackage, Registry};
 pub use report::{Outcome, Report, ReportError};
 pub use schema::{Schema, specification};
 pub use table::{attempt, attempts};

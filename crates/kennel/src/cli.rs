@@ -273,6 +273,12 @@ pub(crate) struct ServerFlags {
     /// The largest result of a tool that passes; a larger one is kept to be read in parts (default: as --max-message)
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_result: Option<Size>,
+    /// How large the install of its package may be
+    #[arg(long, value_name = "SIZE", default_value = "8G")]
+    pub(crate) max_install: Size,
+    /// How many files the install of its package may have
+    #[arg(long, value_name = "N", default_value = "250000")]
+    pub(crate) max_install_files: NonZeroU32,
     /// How many processes the server may have at once
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(crate) max_processes: usize,

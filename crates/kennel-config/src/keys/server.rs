@@ -34,7 +34,7 @@ const WALLS: [Choice; 2] =
     [choice("namespaces", "all that needs namespaces: a much weaker box"), choice("cpu", "a fraction of a processor")];
 
 /// `[servers.NAME]` and, mostly, `[defaults]`.
-pub(crate) const SERVER: [Key; 26] = [
+pub(crate) const SERVER: [Key; 28] = [
     key("command", Kind::Template, r#""npx""#, "The program that is the server; `${NAME}` is replaced.")
         .known_as(&["cmd", "program", "executable"])
         .server_only(),
@@ -89,6 +89,9 @@ pub(crate) const SERVER: [Key; 26] = [
         r#""1M""#,
         "The largest result of a tool that passes; a larger one is kept to be read in parts. As `max-message` where nothing is said.",
     ),
+    key("max-install", Kind::Size, r#""1G""#, "How large the install of its package may be.").or(r#""8G""#),
+    key("max-install-files", Kind::Count { least: 1 }, "50000", "How many files the install of its package may have.")
+        .or("250000"),
     key("max-processes", Kind::Count { least: 1 }, "8", "How many processes it may have at once.").or("64"),
     key(
         "idle-stop",

@@ -1,10 +1,16 @@
 //! Looking after the store: what is in it, whether it is still what was installed, and taking things out.
 
-use super::{Change, InstallRecord, Manifest, Pin, Store, read_json, tree};
+use super::{InstallRecord, Manifest, Pin, Store, read_json};
 use crate::error::InstallError;
-use crate::staging::{blocking, remove, sweep, take_lock};
+use crate::foreign::failed;
+use crate::staging::{REMOVAL, blocking, remove, sweep, take_lock};
+use kennel_tree::{Bounds, Change};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the files of an install may take to be compared with their list.
+const VERIFYING: Duration = Duration::from_mins(30);
 
 impl Store {
     /// All finished installs, by name.
@@ -15,55 +21,69 @@ impl Store {
 
     /// How an install differs from what was installed; not at all, if nobody touched it.
     pub async fn verify(&self, id: &str) -> Result<Vec<Change>, InstallError> {
-        let directory = self.directory(id)?;
-        blocking(move || {
-            let manifest = Manifest::read(&directory.join("manifest.json"))?;
-            let path = directory.join("files");
-            let files = fs::read_to_string(&path).map_err(InstallError::file("read", &path))?;
-            if tree::text_digest(&files) != manifest.files {
-                let problem = "the list of its files is not the one that was written".to_owned();
-                return Err(InstallError::Broken { path, problem });
-            }
-            Ok(tree::compare(&tree::from_text(&files), &tree::list(&directory.join("tree"))?))
-        })
-        .await
+        let (this, id) = (self.clone(), id.to_owned());
+        let found = blocking(move || {
+            let directory = this.directory(&id)?;
+            Ok((Manifest::read(&directory.join("manifest.json"))?, directory))
+        });
+        let (manifest, directory) = found.await?;
+        let bounds = Bounds { time: VERIFYING, ..Bounds::default() };
+        // As many as there may be in any install: the list says how many there were.
+        let bounds = Bounds { entries: u64::MAX, bytes: u64::MAX, ..bounds };
+        let mut session = self.trees.open(&directory, bounds).await.map_err(failed("verify", &directory))?;
+        let compared = session.compare(Path::new("tree"), Path::new("files")).await;
+        let compared = compared.map_err(failed("verify", &directory))?;
+        if compared.digest != manifest.files {
+            let problem = "the list of its files is not the one that was written".to_owned();
+            return Err(InstallError::Broken { path: directory.join("files"), problem });
+        }
+        Ok(compared.changes)
     }
 
     /// Removes an install and what is pinned to it. Programs that still run from it lose their files.
     pub async fn remove(&self, id: &str) -> Result<(), InstallError> {
-        let directory = self.directory(id)?;
-        let (this, id) = (self.clone(), id.to_owned());
-        blocking(move || {
+        let (this, name) = (self.clone(), id.to_owned());
+        let staging = self.root.join("staging");
+        // Out of sight at once, so that nobody ever finds half of it.
+        let hidden = blocking(move || {
+            let directory = this.directory(&name)?;
             for (path, pin) in this.pins()? {
-                if pin.install == id {
+                if pin.install == name {
                     fs::remove_file(&path).map_err(InstallError::file("remove", &path))?;
                 }
             }
-            // Out of sight at once, so that nobody ever finds half of it.
             let staging = this.root.join("staging");
-            let Some(_lock) = take_lock(&staging.join(format!("{id}.lock")))? else { return Ok(()) };
-            let hidden = staging.join(&id);
+            let Some(lock) = take_lock(&staging.join(format!("{name}.lock")))? else { return Ok(None) };
+            let hidden = staging.join(&name);
             fs::rename(&directory, &hidden).map_err(InstallError::file("remove", &directory))?;
-            remove(&hidden).map_err(InstallError::file("remove", &hidden))?;
-            let lock = staging.join(format!("{id}.lock"));
-            fs::remove_file(&lock).map_err(InstallError::file("remove", &lock))
+            Ok(Some(lock))
+        });
+        let Some(lock) = hidden.await? else { return Ok(()) };
+        remove(&self.trees, &staging, id, REMOVAL).await?;
+        let path = staging.join(format!("{id}.lock"));
+        blocking(move || {
+            let removed = fs::remove_file(&path).map_err(InstallError::file("remove", &path));
+            drop(lock);
+            removed
         })
         .await
     }
 
     /// Removes the installs that no request is pinned to, as refreshes leave them, and says which; and what killed
-    /// installs left. Programs that still
-    /// run from them lose their files.
+    /// installs left. Programs that still run from them lose their files. One that cannot be removed stops no other; the
+    /// first such error is returned when all have been tried.
     pub async fn collect(&self) -> Result<Vec<String>, InstallError> {
         let staging = self.root.join("staging");
-        blocking(move || sweep(&staging)).await?;
+        sweep(&self.trees, &staging, &|_| ()).await;
         let unpinned = self.list().await?.into_iter().filter(|record| record.pins == 0).map(|record| record.id);
-        let mut removed = Vec::new();
+        let (mut removed, mut first_error) = (Vec::new(), None);
         for id in unpinned {
-            self.remove(&id).await?;
-            removed.push(id);
+            match self.remove(&id).await {
+                Ok(()) => removed.push(id),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
         }
-        Ok(removed)
+        first_error.map_or(Ok(removed), Err)
     }
 
     fn list_now(&self) -> Result<Vec<InstallRecord>, InstallError> {

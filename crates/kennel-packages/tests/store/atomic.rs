@@ -5,12 +5,13 @@ use crate::scene::{Scene, Steps, block_on};
 use kennel_packages::{InstallError, InstallPhase};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 pub(crate) fn a_killed_install_leaves_the_store_as_it_was() {
     let (scene, registry) = (Scene::new(), Registry::start());
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
+    scene.write_npmrc(&registry.npmrc());
     registry.publish("1.0.0", "", &scene.root);
     registry.fall_silent();
     let mut child = scene.child(&["npx", "@corp/tool"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -27,6 +28,24 @@ pub(crate) fn a_killed_install_leaves_the_store_as_it_was() {
     let installed = block_on(scene.ensure(&["npx", "@corp/tool"], &Steps::default())).unwrap();
     assert_eq!(block_on(scene.run(&installed)), "1.0.0\n");
     assert_eq!(scene.names("staging"), [""; 0], "what was left is gone");
+}
+
+pub(crate) fn what_belongs_to_nobody_is_removed_and_nothing_else() {
+    let (scene, registry) = (Scene::new(), Registry::start());
+    scene.write_npmrc(&registry.npmrc());
+    registry.publish("1.0.0", "", &scene.root);
+    let staging = scene.root.join("store/staging");
+    // As a killed process leaves it: the files are there, the lock is free.
+    let hard = staging.join("dead/tree/hard");
+    fs::create_dir_all(&hard).unwrap();
+    fs::write(hard.join("x"), "").unwrap();
+    fs::set_permissions(&hard, fs::Permissions::from_mode(0o000)).unwrap();
+    fs::write(staging.join("dead.lock"), "").unwrap();
+    fs::create_dir_all(staging.join("alive/tree")).unwrap();
+    let held = fs::File::create(staging.join("alive.lock")).unwrap();
+    held.lock().unwrap();
+    block_on(scene.ensure(&["npx", "@corp/tool"], &Steps::default())).unwrap();
+    assert_eq!(scene.names("staging"), ["alive", "alive.lock"]);
 }
 
 pub(crate) fn many_at_once_install_once() {
@@ -52,7 +71,7 @@ pub(crate) fn many_at_once_install_once() {
 
 pub(crate) fn an_install_ends_with_its_budget() {
     let (mut scene, registry) = (Scene::new(), Registry::start());
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
+    scene.write_npmrc(&registry.npmrc());
     registry.fall_silent();
     scene.budget = Duration::from_secs(4);
     let error = block_on(scene.ensure(&["npx", "@corp/tool"], &Steps::default())).unwrap_err();
@@ -65,7 +84,7 @@ pub(crate) fn an_install_ends_with_its_budget() {
 
 pub(crate) fn a_dropped_install_leaves_the_store_as_it_was() {
     let (scene, registry) = (Scene::new(), Registry::start());
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
+    scene.write_npmrc(&registry.npmrc());
     registry.publish("1.0.0", "", &scene.root);
     registry.fall_silent();
     block_on(async {

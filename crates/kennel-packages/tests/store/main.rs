@@ -22,9 +22,11 @@ const TESTS: &[Test] = &[
     ),
     ("a_python_without_pip_gets_one", python::a_python_without_pip_gets_one),
     ("uv_installs_where_it_is_at_hand", python::uv_installs_where_it_is_at_hand),
+    ("nothing_of_a_wheel_runs_beside_credentials", python::nothing_of_a_wheel_runs_beside_credentials),
     ("a_source_is_built_without_credentials", python::a_source_is_built_without_credentials),
     ("what_is_wrong_with_a_python_name_is_said", python::what_is_wrong_with_a_python_name_is_said),
     ("a_killed_install_leaves_the_store_as_it_was", atomic::a_killed_install_leaves_the_store_as_it_was),
+    ("what_belongs_to_nobody_is_removed_and_nothing_else", atomic::what_belongs_to_nobody_is_removed_and_nothing_else),
     ("many_at_once_install_once", atomic::many_at_once_install_once),
     ("an_install_ends_with_its_budget", atomic::an_install_ends_with_its_budget),
     ("a_dropped_install_leaves_the_store_as_it_was", atomic::a_dropped_install_leaves_the_store_as_it_was),
@@ -37,8 +39,9 @@ const TESTS: &[Test] = &[
 ];
 
 fn main() -> ExitCode {
-    // Before anything else: the helper that makes boxes is this same program.
+    // Before anything else: the helpers that make boxes and look at installs are this same program.
     kennel_jail::run_if_helper();
+    kennel_tree::run_if_helper();
     let words = std::env::args().skip(1).collect::<Vec<_>>();
     if words.first().is_some_and(|word| word == scene::CHILD) {
         scene::run_as_child(&words[1..]);

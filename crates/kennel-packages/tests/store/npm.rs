@@ -34,7 +34,7 @@ pub(crate) fn an_npm_package_is_installed_once_and_runs_offline() {
 
 pub(crate) fn the_first_answer_stays_until_a_refresh() {
     let (mut scene, registry) = (Scene::new(), Registry::start());
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
+    scene.write_npmrc(&registry.npmrc());
     registry.publish("1.0.0", "", &scene.root);
     let first = block_on(scene.ensure(&["npx", "@corp/tool"], &Steps::default())).unwrap();
     assert_eq!(block_on(scene.run(&first)), "1.0.0\n");
@@ -63,7 +63,7 @@ pub(crate) fn the_first_answer_stays_until_a_refresh() {
 
 pub(crate) fn a_changed_file_is_found() {
     let (scene, registry) = (Scene::new(), Registry::start());
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
+    scene.write_npmrc(&registry.npmrc());
     registry.publish("1.0.0", "", &scene.root);
     let installed = block_on(scene.ensure(&["npx", "@corp/tool"], &Steps::default())).unwrap();
     assert_eq!(block_on(scene.store.verify(&installed.install)).unwrap(), []);

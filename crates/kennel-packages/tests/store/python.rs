@@ -74,6 +74,45 @@ pub(crate) fn uv_installs_where_it_is_at_hand() {
     }
 }
 
+/// A wheel with a line that every start of the virtualenv's Python runs, which writes down what it sees.
+const WHEEL: &str = "
+import sys, zipfile
+spy = 'import os, sys; open(os.path.join(sys.prefix, \\'seen\\'), \\'a\\').write(str(dict(os.environ)))\\n'
+with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
+    wheel.writestr('kennel_spy.pth', spy)
+    wheel.writestr('kennel_spy.py', 'def main():\\n    print(1)\\n')
+    info = 'kennel_spy-1.0.dist-info/'
+    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: kennel-spy\\nVersion: 1.0\\n')
+    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(info + 'entry_points.txt', '[console_scripts]\\nkennel-spy=kennel_spy:main\\n')
+    wheel.writestr(info + 'RECORD', '')
+";
+
+pub(crate) fn nothing_of_a_wheel_runs_beside_credentials() {
+    const SECRET: &str = "kennel-1ndex-passw0rd";
+    let mut scene = Scene::new();
+    let without = without_uv(&scene);
+    scene.host.path.clone_from(&without);
+    let uv = block_on(scene.ensure(&["uvx", "uv", "--version"], &Steps::default())).unwrap();
+    let registry = kennel_testkit::Registry::start(None).unwrap();
+    let wheel = scene.root.join("kennel_spy-1.0-py3-none-any.whl");
+    assert!(Command::new("python3").args(["-c", WHEEL]).arg(&wheel).status().unwrap().success());
+    registry.publish_file("kennel-spy", "kennel_spy-1.0-py3-none-any.whl", fs::read(&wheel).unwrap());
+    let index = format!("http://ada:{SECRET}@127.0.0.1:{}/simple/", registry.port());
+    scene.variables.retain(|(name, _)| !name.to_string_lossy().contains("FIND_LINKS"));
+    scene.variables.extend([("UV_INDEX_URL".into(), index.clone().into()), ("PIP_INDEX_URL".into(), index.into())]);
+    let with = [uv.program.parent().unwrap().to_path_buf()].into_iter().chain(std::env::split_paths(&without));
+    let with = std::env::join_paths(with).unwrap();
+    for (path, package) in [(with, "kennel-spy"), (without, "kennel-spy==1.0")] {
+        scene.host.path = path;
+        let installed = block_on(scene.ensure(&["uvx", "--from", package, "kennel-spy"], &Steps::default())).unwrap();
+        crate::secrets::assert_no_file_holds(&scene.root.join("store"), SECRET);
+        let compiled = installed.reads[0].join("venv/seen");
+        assert!(!compiled.exists(), "code of the wheel ran: {:?}", fs::read_to_string(compiled));
+        block_on(scene.store.remove(&installed.install)).unwrap();
+    }
+}
+
 pub(crate) fn a_source_is_built_without_credentials() {
     const SECRET: &str = "kennel-1ndex-passw0rd";
     let mut scene = Scene::new();
@@ -86,10 +125,22 @@ pub(crate) fn a_source_is_built_without_credentials() {
     let index = format!("https://ada:{SECRET}@127.0.0.1:9/simple");
     scene.variables.push(("PIP_EXTRA_INDEX_URL".into(), index.into()));
     scene.variables.push(("PIP_RETRIES".into(), "0".into()));
+    // A certificate of the user's, with its key.
+    let client = scene.root.join("client.pem");
+    let mut made = Command::new("openssl");
+    made.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=ada"]);
+    let made = made.arg("-keyout").arg(&client).arg("-out").arg(scene.root.join("certificate")).output().unwrap();
+    assert!(made.status.success());
+    let mut both = fs::read_to_string(&client).unwrap();
+    let key = both.lines().nth(3).unwrap().to_owned();
+    both.push_str(&fs::read_to_string(scene.root.join("certificate")).unwrap());
+    fs::write(&client, both).unwrap();
+    scene.variables.push(variable("PIP_CLIENT_CERT", &client));
     let installed = block_on(scene.ensure(&["uvx", "kennel-test-source"], &Steps::default())).unwrap();
     let seen = block_on(scene.run(&installed));
     assert!(seen.contains("HOME=/home/kennel"), "the build ran in a box: {seen}");
     assert!(!seen.contains(SECRET), "the build saw the password: {seen}");
+    assert!(!seen.contains(&key) && !seen.contains("CLIENT_CERT"), "the build saw the key: {seen}");
 }
 
 /// A package that exists only as a source, whose build writes down its environment for its program to print.
@@ -98,7 +149,12 @@ fn source_package(root: &Path) -> PathBuf {
     fs::create_dir(&package).unwrap();
     let setup = "
 import os, setuptools
-seen = '\\n'.join(f'{name}={value}' for name, value in os.environ.items())
+seen = [f'{name}={value}' for name, value in os.environ.items()]
+for place, _, names in os.walk('/home/kennel'):
+    for name in names:
+        with open(os.path.join(place, name), errors='replace') as file:
+            seen.append(file.read())
+seen = '\\n'.join(seen)
 with open('kennel_test_source.py', 'w') as module:
     module.write(f'def main():\\n    print({seen!r})\\n')
 setuptools.setup(name='kennel-test-source', version='1.0', py_modules=['kennel_test_source'],

@@ -4,7 +4,9 @@ use kennel_box::{
     AccessMode, BoxError, BoxPlan, BoxSpec, Capabilities, Command, Engine, EngineFuture, EngineKind, HostView,
     MountRules, MountSpec, NativeEngine, Network, RunningBox,
 };
-use kennel_packages::{InstallContext, InstallError, InstallProgress, Installed, PackageCommand, Refresh, Store};
+use kennel_packages::{
+    InstallContext, InstallError, InstallLimits, InstallProgress, Installed, PackageCommand, Refresh, Store,
+};
 use std::ffi::OsString;
 use std::fs;
 use std::future::Future;
@@ -15,6 +17,9 @@ use tokio::io::AsyncReadExt;
 
 /// The first argument of this program when it installs for another one.
 pub(crate) const CHILD: &str = "__install";
+
+/// Where npm finds the user's settings.
+const USER_CONFIG: &str = "NPM_CONFIG_USERCONFIG";
 
 /// Long enough for any install on any machine.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
@@ -29,6 +34,7 @@ pub(crate) struct Scene {
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) budget: Duration,
     pub(crate) refresh: Refresh,
+    pub(crate) limits: InstallLimits,
 }
 
 impl Scene {
@@ -36,16 +42,26 @@ impl Scene {
         let directory = tempfile::Builder::new().prefix("kennel-test-").tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
         fs::create_dir(root.join("work")).unwrap();
+        fs::write(root.join("user.npmrc"), own_npmrc()).unwrap();
         Self {
             store: Store::open(&root.join("store")).unwrap(),
             host: HostView { cwd: root.join("work"), path: path(), ..HostView::current() },
-            variables: std::env::vars_os().collect(),
+            variables: std::env::vars_os()
+                .filter(|(name, _)| !name.eq_ignore_ascii_case(USER_CONFIG))
+                .chain([(USER_CONFIG.into(), root.join("user.npmrc").into())])
+                .collect(),
             engine: Arc::new(NativeEngine::new(EngineKind::Native, std::env::current_exe().unwrap())),
             budget: PATIENCE,
             refresh: Refresh::Never,
+            limits: InstallLimits::default(),
             _directory: directory,
             root,
         }
+    }
+
+    /// Writes the user's settings of npm, after those of whoever runs the tests.
+    pub(crate) fn write_npmrc(&self, text: &str) {
+        fs::write(self.root.join("user.npmrc"), own_npmrc() + text).unwrap();
     }
 
     pub(crate) async fn ensure(&self, words: &[&str], steps: &Steps) -> Result<Installed, InstallError> {
@@ -59,6 +75,7 @@ impl Scene {
             variables: &self.variables,
             budget: self.budget,
             refresh: self.refresh,
+            limits: self.limits,
         }
     }
 
@@ -71,10 +88,11 @@ impl Scene {
             ..BoxSpec::default()
         };
         let rules = MountRules::for_user(&self.host.home);
-        let plan = spec.plan(&self.host, &rules, &[&installed.program]).unwrap();
+        let programs = installed.interpreter.iter().map(PathBuf::as_path).collect::<Vec<_>>();
+        let plan = spec.plan(&self.host, &rules, &programs).unwrap();
         let command = Command {
             program: installed.program.clone().into(),
-            args: installed.args.clone(),
+            args: [installed.program_args.clone(), installed.args.clone()].concat(),
             env: installed.env.clone(),
             ..Command::default()
         };
@@ -110,8 +128,15 @@ impl Scene {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.arg(CHILD).arg(self.root.join("store")).args(words);
         command.current_dir(self.root.join("work")).env("TMPDIR", &self.root).stdin(std::process::Stdio::null());
+        command.env(USER_CONFIG, self.root.join("user.npmrc"));
         command
     }
+}
+
+/// The settings of whoever runs the tests, which say how to reach the registry.
+fn own_npmrc() -> String {
+    let path = std::env::var_os(USER_CONFIG).map_or_else(|| HostView::current().home.join(".npmrc"), PathBuf::from);
+    fs::read_to_string(path).map_or_else(|_| String::new(), |text| text + "\n")
 }
 
 /// Installs in a process of its own, and prints every step and the outcome.

@@ -28,7 +28,7 @@ pub(crate) fn credentials_reach_the_download_and_nothing_else() {
     let (mut scene, registry) = (Scene::new(), Registry::start());
     // Twice: as a file, and by way of a variable.
     let npmrc = registry.npmrc().replace(TOKEN, "${CORP_TOKEN}");
-    fs::write(scene.root.join("work/.npmrc"), npmrc).unwrap();
+    scene.write_npmrc(&npmrc);
     scene.variables.push(("CORP_TOKEN".into(), TOKEN.into()));
     registry.publish("1.0.0", SPY, &scene.root);
     let steps = Steps::default();
@@ -44,8 +44,8 @@ pub(crate) fn credentials_reach_the_download_and_nothing_else() {
     assert_eq!(block_on(scene.run(&installed)), "1.0.0\n");
 
     // An installer that is refused says a lot, and none of it.
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc().replace(TOKEN, "an0ther-t0k3n-value")).unwrap();
-    let mistaken = format!("http://ada:{TOKEN}@127.0.0.1:{}/", registry.port);
+    scene.write_npmrc(&registry.npmrc().replace(TOKEN, "an0ther-t0k3n-value"));
+    let mistaken = format!("http://ada:{TOKEN}@127.0.0.1:{}/", registry.port());
     scene.variables.push(("NPM_CONFIG_@CORP:REGISTRY".into(), mistaken.into()));
     let error = block_on(scene.ensure(&["npx", "@corp/tool@2"], &Steps::default())).unwrap_err();
     let text = format!("{error} {error:?}");
@@ -74,8 +74,8 @@ pub(crate) fn an_install_step_reaches_no_other_port_of_this_machine() {
     // As Kennel's own endpoint, or anything else that trusts whoever comes from this machine.
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port();
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
-    let ports = serde_json::json!({ "registry": registry.port, "other": port });
+    scene.write_npmrc(&registry.npmrc());
+    let ports = serde_json::json!({ "registry": registry.port(), "other": port });
     registry.publish("1.0.0", &CONNECT.replace("PORTS", &ports.to_string()), &scene.root);
     let installed = block_on(scene.ensure(&["npx", "@corp/tool"], &Steps::default())).unwrap();
     let seen = fs::read_to_string(installed.reads[0].join("node_modules/@corp/tool/seen.json")).unwrap();
@@ -87,7 +87,7 @@ pub(crate) fn an_install_step_reaches_no_other_port_of_this_machine() {
 
 pub(crate) fn the_installer_sees_nothing_else_of_the_user() {
     let (mut scene, registry) = (Scene::new(), Registry::start());
-    fs::write(scene.root.join("work/.npmrc"), registry.npmrc()).unwrap();
+    scene.write_npmrc(&registry.npmrc());
     fs::write(scene.root.join("work/private"), "pr1vate-file").unwrap();
     scene.variables.push(("AWS_SECRET_ACCESS_KEY".into(), "pr1vate-variable".into()));
     let spy =
@@ -102,7 +102,7 @@ pub(crate) fn the_installer_sees_nothing_else_of_the_user() {
     assert!(!scene.root.join("work/package-lock.json").exists());
 }
 
-fn assert_no_file_holds(directory: &Path, secret: &str) {
+pub(crate) fn assert_no_file_holds(directory: &Path, secret: &str) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let kind = path.symlink_metadata().unwrap().file_type();

@@ -70,6 +70,8 @@ impl Definition {
             queue: 4096,
             max_message: flags.max_message,
             max_result: flags.max_result,
+            max_install: flags.max_install,
+            max_install_files: flags.max_install_files.get(),
             max_processes: u32::try_from(flags.max_processes).unwrap_or(u32::MAX),
             idle_stop: minutes(flags.idle_stop)?,
             restarts: flags.restarts,

@@ -10,7 +10,9 @@ use crate::failure::Failure;
 use kennel_box::{BoxPlan, BoxSpec, Command, Engine, EngineKind, HostView, MountRules, infer, note_written};
 use kennel_config::{ResolvedLaunch, ResolvedProcess, Sources, SystemSources};
 use kennel_exec::{Attachment, StartRequest};
-use kennel_packages::{Hint, InstallContext, InstallError, InstallProgress, Installed, PackageCommand, Refresh, Store};
+use kennel_packages::{
+    Hint, InstallContext, InstallError, InstallLimits, InstallProgress, Installed, PackageCommand, Refresh, Store,
+};
 use kennel_supervisor::{BoxLauncher, LaunchFailure, LaunchFuture, LaunchSteps, Launcher, Permanence, Phase};
 use serde_json::json;
 use std::ffi::OsString;
@@ -34,6 +36,8 @@ pub(crate) struct ServerLauncher {
     store: PathBuf,
     /// How long an install may take.
     install_budget: Duration,
+    /// How large it may become.
+    install_limits: InstallLimits,
     sources: Arc<dyn Sources + Send + Sync>,
     belongings: Arc<Belongings>,
     /// Held while one start prepares what the others can use.
@@ -65,6 +69,11 @@ struct Runnable {
     env: Vec<(OsString, OsString)>,
     /// What it needs to read, whatever the command names.
     reads: Vec<PathBuf>,
+    /// The words that the user wrote, in which paths count; the first names a program. What comes out of a store is nobody's
+    /// word.
+    words: Vec<OsString>,
+    /// What of the program is outside of the store, and so may be a link into a toolchain.
+    program_outside: Option<OsString>,
 }
 
 impl ServerLauncher {
@@ -74,6 +83,7 @@ impl ServerLauncher {
         console: Arc<Console>,
         ground: &Ground,
         install_budget: Duration,
+        install_limits: InstallLimits,
     ) -> Self {
         // Servers start when they are called: the first of them must not find links of one that ran in an earlier Kennel.
         let written = definition.server.written_paths(&definition.directory, &SystemSources::default());
@@ -85,6 +95,7 @@ impl ServerLauncher {
             installer: Arc::clone(&ground.native),
             store: ground.data.join("store"),
             install_budget,
+            install_limits,
             sources: Arc::clone(&ground.sources),
             belongings: Arc::clone(&ground.belongings),
             prepared: Mutex::default(),
@@ -96,7 +107,8 @@ impl ServerLauncher {
         let mut prepared = self.prepared.lock().await;
         let mut is_replaced = false;
         if let Some(Prepared { planned, .. }) = prepared.as_ref().filter(|known| known.process == process) {
-            if planned.plan.is_current(|| self.rules(&process, &planned.reads)) {
+            let rules = || rules(&self.belongings, &host(&self.definition), &process, &planned.reads);
+            if planned.plan.is_current(rules) {
                 return Ok(Arc::clone(&planned.launcher));
             }
             is_replaced = true;
@@ -154,9 +166,18 @@ impl ServerLauncher {
         };
         // Looking at paths opens them. Without descriptors, a plan would lack what it should grant, and be kept.
         spare_descriptors()?;
-        let planned = self.plan(process, &run);
+        // It looks at many files, which may be slow.
+        let (definition, console, process) = (Arc::clone(&self.definition), Arc::clone(&self.console), process.clone());
+        let belongings = Arc::clone(&self.belongings);
+        let planned = tokio::task::spawn_blocking(move || {
+            let plan = plan(&definition, &console, &belongings, &process, &run);
+            plan.map(|plan| (plan, run))
+        });
+        let planned = planned.await.map_err(|error| {
+            failure(Phase::CreateBox, format!("the box could not be planned: {error}"), Permanence::Transient)
+        })?;
         spare_descriptors()?;
-        let plan = planned.map_err(|error| LaunchFailure {
+        let (plan, run) = planned.map_err(|error| LaunchFailure {
             hint: error.hint(),
             ..failure(Phase::CreateBox, error.to_string(), Permanence::Permanent)
         })?;
@@ -185,13 +206,19 @@ impl ServerLauncher {
                 InstallError::Failed { hint: Hint::Offline | Hint::Unknown | Hint::DiskFull, .. }
                 | InstallError::Timeout { .. }
                 | InstallError::File { .. } => Permanence::Transient,
+                InstallError::Tree { source, .. } if source.is_transient() => Permanence::Transient,
                 _ => Permanence::Permanent,
             };
             failure(Phase::Install, error.to_string(), permanence)
         };
         steps.entered(Phase::Install);
-        let host = self.host();
-        let store = Store::open(&self.store).map_err(failed)?;
+        let host = host(&self.definition);
+        let directory = self.store.clone();
+        let store = tokio::task::spawn_blocking(move || Store::open(&directory)).await;
+        let store = store.map_err(|error| {
+            failure(Phase::Install, format!("the store could not be opened: {error}"), Permanence::Transient)
+        })?;
+        let store = store.map_err(failed)?;
         let variables: Vec<_> = std::env::vars_os().collect();
         let context = InstallContext {
             engine: Arc::clone(&self.installer),
@@ -199,6 +226,7 @@ impl ServerLauncher {
             variables: &variables,
             budget: self.install_budget,
             refresh: if process.refresh { Refresh::Now } else { Refresh::Never },
+            limits: self.install_limits,
         };
         let progress = Steps(steps);
         let installed = tokio::select! {
@@ -214,47 +242,56 @@ impl ServerLauncher {
         steps.entered(Phase::CreateBox);
         Ok(installed)
     }
+}
 
-    fn plan(&self, process: &ResolvedProcess, run: &Runnable) -> Result<BoxPlan, Failure> {
-        let host = self.host();
-        let rules = self.rules(process, &run.reads);
-        let mut spec: BoxSpec = process.spec.clone();
-        spec.mounts.extend(run.reads.iter().cloned().map(sandbox::read_only));
-        if process.infer {
-            let words: Vec<OsString> = [&run.program].into_iter().chain(&run.args).cloned().collect();
-            let inferred = infer(&words, &host, &rules, &spec);
-            for (path, why) in inferred.refused {
-                let text = format!("{} is named in the command but not granted: {why}", path.display());
-                self.console.say("not_granted", &text, json!({ "path": path }));
-            }
-            for path in inferred.grants {
-                if sandbox::grants(&spec, &path) {
-                    continue;
-                }
-                let text = format!("read {} (named in the command; --no-infer to turn this off)", path.display());
-                self.console.say("granted", &text, json!({ "path": path, "access": "read" }));
-                spec.mounts.push(sandbox::read_only(path));
-            }
+fn plan(
+    definition: &Definition,
+    console: &Console,
+    belongings: &Arc<Belongings>,
+    process: &ResolvedProcess,
+    run: &Runnable,
+) -> Result<BoxPlan, Failure> {
+    let host = host(definition);
+    let rules = rules(belongings, &host, process, &run.reads);
+    let mut spec: BoxSpec = process.spec.clone();
+    spec.mounts.extend(run.reads.iter().cloned().map(sandbox::read_only));
+    if process.infer {
+        let inferred = infer(&run.words, &host, &rules, &spec);
+        for (path, why) in inferred.refused {
+            let text = format!("{} is named in the command but not granted: {why}", path.display());
+            console.say("not_granted", &text, json!({ "path": path }));
         }
-        let programs = sandbox::programs(&run.program, &host);
-        let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
-        Ok(spec.plan(&host, &rules, &programs)?)
-    }
-
-    /// The rules on what its boxes may be granted. What was installed for it is Kennel's own and shown all the same.
-    fn rules(&self, process: &ResolvedProcess, installed: &[PathBuf]) -> MountRules {
-        let home = self.host().home;
-        match process.spec.engine {
-            EngineKind::Native => self.belongings.rules(&home).showing(installed),
-            // Without a box there is nothing to keep from it.
-            EngineKind::Host => MountRules::for_user(&home),
+        for path in inferred.grants {
+            if sandbox::grants(&spec, &path) {
+                continue;
+            }
+            let text = format!("read {} (named in the command; --no-infer to turn this off)", path.display());
+            console.say("granted", &text, json!({ "path": path, "access": "read" }));
+            spec.mounts.push(sandbox::read_only(path));
         }
     }
+    let programs = run.program_outside.iter().flat_map(|program| sandbox::programs(program, &host)).collect::<Vec<_>>();
+    let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
+    Ok(spec.plan(&host, &rules, &programs)?)
+}
 
-    /// This machine, seen from where the definition is.
-    fn host(&self) -> HostView {
-        HostView { cwd: self.definition.directory.clone(), ..HostView::current() }
+/// The rules on what the boxes of a server may be granted. What was installed for it is Kennel's own and shown all the same.
+fn rules(
+    belongings: &Arc<Belongings>,
+    host: &HostView,
+    process: &ResolvedProcess,
+    installed: &[PathBuf],
+) -> MountRules {
+    match process.spec.engine {
+        EngineKind::Native => belongings.rules(&host.home).showing(installed),
+        // Without a box there is nothing to keep from it.
+        EngineKind::Host => MountRules::for_user(&host.home),
     }
+}
+
+/// This machine, seen from where the definition is.
+fn host(definition: &Definition) -> HostView {
+    HostView { cwd: definition.directory.clone(), ..HostView::current() }
 }
 
 /// How many descriptors have to be free while a box is planned.
@@ -282,14 +319,30 @@ impl Launcher for ServerLauncher {
 impl Runnable {
     fn of(command: &[OsString]) -> Option<Self> {
         let (program, args) = command.split_first()?;
-        Some(Self { program: program.clone(), args: args.to_vec(), env: Vec::new(), reads: Vec::new() })
+        Some(Self {
+            program: program.clone(),
+            args: args.to_vec(),
+            env: Vec::new(),
+            reads: Vec::new(),
+            words: command.to_vec(),
+            program_outside: Some(program.clone()),
+        })
     }
 }
 
 impl From<Installed> for Runnable {
     fn from(installed: Installed) -> Self {
-        let Installed { program, args, reads, env, .. } = installed;
-        Self { program: program.into_os_string(), args, env, reads }
+        let Installed { program, program_args, args, interpreter, reads, env, .. } = installed;
+        // In the place of the program: nothing, which names no path.
+        let words = [OsString::new()].into_iter().chain(args.iter().cloned()).collect();
+        Self {
+            program: program.into_os_string(),
+            args: [program_args, args].concat(),
+            env,
+            reads,
+            words,
+            program_outside: interpreter.map(PathBuf::into_os_string),
+        }
     }
 }
 

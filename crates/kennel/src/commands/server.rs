@@ -12,6 +12,7 @@ use kennel_config::{Audit, Era, Launch, Model, Sources, SystemSources};
 use kennel_exec::{Executor, SessionId, Stop};
 use kennel_hub::{AuditedArguments, CatalogPlace, Hub, Limits, ProcessModel, ServerSettings, Timeouts};
 use kennel_jail::Helper;
+use kennel_packages::InstallLimits;
 use kennel_state::Store;
 use kennel_supervisor::{Backoff, Launcher, PhaseBudgets, RestartBudget, SettingsError, Stage};
 use std::ffi::OsString;
@@ -147,7 +148,8 @@ impl Assembled {
                 }
                 let budget = supervision.budgets.install;
                 let (attachment, console) = (Arc::new(attachment), Arc::clone(&console));
-                let launcher = ServerLauncher::new(definition, attachment, console, ground, budget);
+                let install = install_limits(&definition.server);
+                let launcher = ServerLauncher::new(definition, attachment, console, ground, budget, install);
                 (Arc::new(launcher), Some(executor))
             }
             Launch::Upstream(_) => {
@@ -209,6 +211,11 @@ impl Server {
         self.assembled.shutdown().await;
         self.ground.close().await;
     }
+}
+
+/// How large the install of a server's package may become.
+fn install_limits(server: &kennel_config::Server) -> InstallLimits {
+    InstallLimits { bytes: server.max_install.bytes(), files: server.max_install_files.into() }
 }
 
 /// What the hub and the supervisor of a server have to know.
