@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{ChildStdin, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// The gateway and the place of the server's program.
@@ -21,7 +21,7 @@ pub(crate) struct Place {
 
 /// The servers of a file: one that reads leniently, with these keys, and whatever else.
 pub(crate) fn lax(file: File, program: &std::path::Path, keys: &str, more: &str) -> File {
-    let program = program.join("lax.py");
+    let program = program.join("lax.py").to_str().unwrap().to_owned();
     file.text(&format!(
         "[servers.lax]\ncommand = \"/usr/bin/python3\"\nargs = [{program:?}]\nmodel = \"shared\"\n{keys}\n{more}\n"
     ))
@@ -214,7 +214,7 @@ impl Socket {
         assert_eq!(connection.response_head().unwrap().status, 101);
         let (stream, mut reading) = (connection.other_end().unwrap(), connection.other_end().unwrap());
         reading.set_read_timeout(None).unwrap();
-        let (sender, messages) = channel();
+        let (sender, messages) = sync_channel(10_000);
         std::thread::spawn(move || {
             while let Ok(payload) = frame(&mut reading) {
                 let message = serde_json::from_slice(&payload);
@@ -291,7 +291,7 @@ impl Bridge {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut running = Kept::start(command);
         let (input, output) = (running.stdin(), BufReader::new(running.stdout()));
-        let (sender, messages) = channel();
+        let (sender, messages) = sync_channel(10_000);
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 let message = serde_json::from_str(&line);
