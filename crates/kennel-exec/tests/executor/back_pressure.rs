@@ -229,5 +229,5 @@ async fn empty_lines_cost_more_than_they_have_bytes() {
     });
     rest(&mut subscription).await.unwrap();
     let written = flood.await.unwrap();
-    assert!(written > Duration::from_secs(60), "each is a line to look at: {written:?}");
+    assert!(written > Duration::from_mins(1), "each is a line to look at: {written:?}");
 }
