@@ -1,23 +1,19 @@
 //! Kennel's side of the jail: the helper it starts, and the boxes it holds.
 
 use crate::error::JailError;
+use crate::open_files;
 use crate::report::ExitReport;
 use crate::spec::{Isolation, JailSpec, ProcessSpec, Walls};
-use crate::walls;
 use crate::wire::{self, Event, HelperRequest, Request, Stdio, Tombstone};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::OnceLock;
 
 /// The arguments that make Kennel's program act as the helper, for boxes with all walls, with fences and with none.
 const HELPER_ARGUMENTS: [(Isolation, &str); 3] =
     [(Isolation::Full, "__jail-helper"), (Isolation::Fenced, "__fence-helper"), (Isolation::None, "__host-helper")];
-
-/// How many descriptors Kennel could have open when it was started; `None` is no limit.
-static INHERITED: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Turns the calling process into the helper, if it was started as one. To be called before anything else in `main`.
 pub fn run_if_helper() {
@@ -43,7 +39,7 @@ impl Helper {
         let failed = |source| JailError::HelperStart { program: program.to_path_buf(), source };
         let (control, theirs) = wire::pair().map_err(|errno| failed(errno.into()))?;
         // Programs without walls are to find the limit that Kennel was started with.
-        let inherited = INHERITED.get_or_init(walls::raise_open_files).filter(|_| isolation == Isolation::None);
+        let inherited = open_files::inherited().filter(|_| isolation == Isolation::None);
         // Nothing of the environment: the helper needs none, and secrets in it would be readable in its /proc.
         let child = Command::new(program)
             .arg0("kennel")
@@ -55,10 +51,6 @@ impl Helper {
             .stderr(std::process::Stdio::null())
             .spawn()
             .map_err(failed)?;
-        if isolation == Isolation::None {
-            // Boxes have limits of their own; what runs without one should have the user's.
-            crate::open_files::restore(child.id());
-        }
         Ok(Self { control: Some(control), child, waits: true })
     }
 

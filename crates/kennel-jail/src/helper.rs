@@ -5,9 +5,9 @@
 
 use crate::error::{InStage, Stage, StageError};
 use crate::init;
+use crate::open_files;
 use crate::spec::{Isolation, JailSpec};
 use crate::sys::{self, Cloned};
-use crate::walls;
 use crate::wire::{self, Event, HelperRequest, Tombstone};
 use crate::workshop::{Outside, Workshop};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -24,8 +24,8 @@ pub(crate) fn run(isolation: Isolation, inherited: Option<u64>) -> Result<(), Er
     // Out of the terminal's reach: Ctrl-C is for Kennel to pass on, not for the helper to die of.
     rustix::process::setsid()?;
     rustix::thread::set_name(c"kennel-helper")?;
-    if isolation == Isolation::None && inherited.is_some() {
-        walls::restore_open_files(inherited);
+    if let (Isolation::None, Some(inherited)) = (isolation, inherited) {
+        open_files::restore(inherited);
     }
     let workshop = match isolation {
         Isolation::Full => Some(Workshop::with_namespaces()),

@@ -68,25 +68,6 @@ pub(crate) fn limit_open_files(most: u64) -> Result<(), StageError> {
         .in_stage(Stage::Rlimit, "open files")
 }
 
-/// Lets the calling process have as many descriptors open as it ever may, and returns how many it could have before;
-/// programs get their own limit.
-///
-/// The same limit holds for descriptors that are on their way in messages, and is compared with those of all processes
-/// of the user. A box that leaves many on their way would keep Kennel from sending any, were its limit no higher.
-pub(crate) fn raise_open_files() -> Option<u64> {
-    let Rlimit { current, maximum } = rustix::process::getrlimit(Resource::Nofile);
-    // Where that is refused, it has what it had.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    current
-}
-
-/// Gives the calling process the limit back that Kennel was started with.
-pub(crate) fn restore_open_files(current: Option<u64>) {
-    let maximum = rustix::process::getrlimit(Resource::Nofile).maximum;
-    // It can only be lower than what there is.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
-}
-
 /// Applies to the calling process, and so to all that it starts, the limits that no cgroup holds.
 pub(crate) fn apply_rlimits(walls: &Walls, limits: &Limits) -> Result<(), StageError> {
     let lower = |resource: Resource, name: &str, value: u64| {
