@@ -2,7 +2,7 @@
 #![allow(clippy::missing_panics_doc, clippy::panic, reason = "a finding is a panic")]
 
 use crate::address::Address;
-use crate::sse::{Event, EventReader, TooLarge};
+use crate::sse::{Event, EventReader, KIND_BYTES, TooLarge};
 
 /// Any stream of events in any pieces (cut at 0xff, after a byte that is the limit): its events are those of the whole
 /// stream as the HTML standard reads it, and none is larger than the limit.
@@ -51,7 +51,7 @@ fn expected(limit: usize, stream: &[u8]) -> (Vec<Event>, Result<(), TooLarge>) {
                     events.push(Event { kind, data });
                 }
             }
-            b"event" => event.kind = String::from_utf8_lossy(value).into_owned(),
+            b"event" => event.kind = String::from_utf8_lossy(&value[..value.len().min(KIND_BYTES)]).into_owned(),
             b"data" => {
                 if data.len() + value.len() + usize::from(has_data) > limit {
                     return (events, Err(TooLarge));
@@ -79,7 +79,11 @@ pub fn endpoint(data: &[u8]) {
         assert!(!format!("{found} {found:?}").contains("three"), "more than the origin is shown");
     }
     if let Ok(address) = Address::parse(&text) {
-        assert_eq!(address.within_origin(&address.uri().to_string()).as_ref(), Ok(&address), "it does not find itself");
+        let spelled = address.uri().to_string();
+        // Blanks at its end, which not all are ASCII, are no part of a reference.
+        if spelled.trim() == spelled {
+            assert_eq!(address.within_origin(&spelled).as_ref(), Ok(&address), "it does not find itself");
+        }
     }
 }
 

@@ -9,7 +9,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// What a line may hold besides its value.
 const FIELD_BYTES: usize = 64;
 /// The longest kind of an event; none that counts is longer.
-const KIND_BYTES: usize = 64;
+pub(crate) const KIND_BYTES: usize = 64;
 /// The longest id of an event: a longer one fits into no header, so it cannot be asked for.
 const ID_BYTES: usize = 4096;
 
