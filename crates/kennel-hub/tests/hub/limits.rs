@@ -167,7 +167,7 @@ async fn users_that_left_make_room_for_others() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_too_long_is_an_error_to_its_caller() {
-    let plan = limited(ProcessModel::PerSession, Limits { message_bytes: 2500, ..Limits::default() });
+    let plan = limited(ProcessModel::PerSession, Limits { message_bytes: 2048, ..Limits::default() });
     let supervision = Settings { line_bytes: 5000, ..plan.supervision };
     let scene = Scene::new(Plan { supervision, ..plan });
     let client = scene.client().await;
@@ -185,7 +185,7 @@ async fn an_answer_that_is_too_long_is_an_error_to_its_caller() {
         let error = stream.error(-31005).await;
         assert_eq!(error["id"], 8);
         let text = error["error"]["message"].as_str().unwrap();
-        assert!(text.contains("2500") && text.contains("--max-message"), "{text}");
+        assert!(text.contains("at most 2K pass") && text.contains("--max-message"), "{text}");
         other.is_quiet().await;
         process.answer(&untouched, json!({})).await;
         other.response().await;
