@@ -28,6 +28,8 @@ pub(crate) fn path_of(client: Client, file: &Path, root: &Node) -> &'static [&'s
         Client::OpenCode => &["mcp"],
         Client::Zed => &["context_servers"],
         Client::Common if root.get("mcpServers").is_none() && root.get("servers").is_some() => &["servers"],
+        // A list in it would hide all that is there.
+        Client::Common | Client::ClaudeCode if root.get("mcpServers").is_none() && is_list(root) => &[],
         Client::ClaudeDesktop
         | Client::ClaudeCode
         | Client::Cursor
@@ -49,7 +51,8 @@ pub(crate) fn lists<'a>(client: Client, scope: &Scope, file: &Path, root: &'a No
     let mut lists = Vec::new();
     if let Some(node) = root.at(path).filter(|node| node.value != Value::Null) {
         let off = if client == Client::Gemini { gemini_off(root, node) } else { Vec::new() };
-        lists.push(List { key: path.join("."), node, scope: scope.clone(), off });
+        let key = if path.is_empty() { "(file)".to_owned() } else { path.join(".") };
+        lists.push(List { key, node, scope: scope.clone(), off });
     }
     if client == Client::ClaudeCode {
         for (directory, project) in root.get("projects").and_then(Node::members).unwrap_or_default() {
@@ -62,15 +65,14 @@ pub(crate) fn lists<'a>(client: Client, scope: &Scope, file: &Path, root: &'a No
             });
         }
     }
-    // A file of a plugin, or one of a directory of files, may be the list itself.
-    let is_launch = |node: &Node| node.get("command").is_some() || node.get("url").is_some();
-    if lists.is_empty() && matches!(client, Client::Common | Client::ClaudeCode) {
-        let members = root.members().unwrap_or_default();
-        if !members.is_empty() && members.iter().all(|(_, node)| is_launch(node)) {
-            lists.push(List { key: "(file)".to_owned(), node: root, scope: scope.clone(), off: Vec::new() });
-        }
-    }
     lists
+}
+
+/// Whether a file is the list itself, as that of a plugin or one of a directory of files may be.
+fn is_list(root: &Node) -> bool {
+    let is_launch = |node: &Node| node.get("command").is_some() || node.get("url").is_some();
+    let members = root.members().unwrap_or_default();
+    !members.is_empty() && members.iter().all(|(_, node)| is_launch(node))
 }
 
 fn texts(node: Option<&Node>) -> Vec<String> {

@@ -1,7 +1,9 @@
 //! What is written into a client's file: only what is to change, and the same entries come back from it.
 
 use crate::scene::{Scene, files, shown};
-use kennel_config::clients::{Client, Entry, Launch, Scope, Text, export, read_known, read_text, without};
+use kennel_config::clients::{
+    Client, Entry, Launch, Scope, Text, entry_for_kennel, export, read_known, read_text, without,
+};
 use std::path::{Path, PathBuf};
 
 /// A new file of each client.
@@ -167,4 +169,21 @@ fn clients_are_told_in_their_own_words() {
     let sse = user_entries(&Scene::new(Client::Cursor), Client::Cursor).remove(2);
     let said = export(Client::Zed, &new_file(Client::Zed), None, &[sse]).unwrap().left_out[0].to_string();
     assert!(said.contains("SSE, which Zed does not speak"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_the_list_itself_stays_one() {
+    let file = Path::new("/home/ann/servers.json");
+    let text = "{\n  \"files\": {\"command\": \"files-server\"}\n}\n";
+    for client in [Client::Common, Client::ClaudeCode] {
+        let kennel = entry_for_kennel(client, "http://127.0.0.1:7330/mcp", Path::new("/bin/kennel"), None);
+        let after = export(client, file, Some(text.to_owned()), &[kennel]).unwrap().after;
+        let names: Vec<String> = read(client, file, &after).into_iter().map(|entry| entry.name).collect();
+        assert_eq!(names, ["files", "kennel"], "{after}");
+        let without = without(client, file, after, "kennel").unwrap().after;
+        assert_eq!(read(client, file, &without).len(), 1, "{without}");
+    }
+    // A server may be called so, too.
+    let inside = "{\"mcpServers\": {\"command\": {\"command\": \"x\"}}}";
+    assert_eq!(read(Client::Common, file, inside)[0].name, "command");
 }
